@@ -1,0 +1,1 @@
+"""Programs that measure assay itself: ``python -m benchmarks.NAME --json``."""

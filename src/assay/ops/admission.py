@@ -1,0 +1,95 @@
+"""What must have happened before a kernel answers a call: it was built, and the gate let its build pass.
+
+A verdict holds for a build and a region of calls. It is looked for in memory, then in the environment, and reached
+here, on copies, when nobody has it yet; then it is kept for both.
+"""
+
+from collections.abc import Callable, Mapping
+
+from assay.gate import Admitted
+from assay.kernel import Entrant, Setting
+from assay.ops.arbiter import Admit, Exclusion
+from assay.ops.built import BuiltKernel
+from assay.ops.regime import Regime
+from assay.ops.sources import device_here, environment_or_none, facts_here, place_here
+from assay.signature import Call
+from assay.tuning import Candidate, Declaration, Failed, Shop, VerdictSlot, keep_verdict, verdict_slot
+
+Verdicts = dict[VerdictSlot, str]
+"""Why a build may not run in a region; empty where it may."""
+
+
+class Admission:
+    """Builds and gates the candidates of one op, and remembers the verdicts."""
+
+    def __init__(self, declaration: Declaration) -> None:
+        """Creates an admission that knows nothing yet."""
+        self._declaration = declaration
+        self._verdicts: Verdicts = {}
+
+    def admitting(self, call: Call, regime: Regime, inputs: Mapping[str, object]) -> Admit:
+        """What builds and gates a candidate for a call.
+
+        Args:
+            call: the call.
+            regime: says where verdicts are kept, and whether the gate is asked at all.
+            inputs: the caller's own inputs by name; the gate works on copies of them.
+        """
+        shop = Shop(self._declaration, call, device=facts_here(), place=place_here(), inputs=inputs)
+
+        def admit(candidate: Candidate, setting: Setting) -> BuiltKernel | Exclusion:
+            entrant = Entrant(candidate.name, setting)
+            if regime.gate == "always":
+                reason = self._reason(candidate, setting, call, regime, lambda: self._judged(shop, entrant, regime))
+                if reason:
+                    return Exclusion(reason)
+            return BuiltKernel(candidate.kernel, setting, shop.program(entrant))
+
+        return admit
+
+    def known(self, call: Call, regime: Regime) -> Admit:
+        """What says of a candidate whether a verdict is known that it may not run; it builds and runs nothing."""
+
+        def admit(candidate: Candidate, setting: Setting) -> Exclusion | None:
+            if regime.gate == "off":
+                return None
+            reason = self._reason(candidate, setting, call, regime, lambda: "")
+            return Exclusion(reason) if reason else None
+
+        return admit
+
+    def _reason(
+        self, candidate: Candidate, setting: Setting, call: Call, regime: Regime, ask: Callable[[], str]
+    ) -> str:
+        """Why a build may not run a call; empty when it may."""
+        entrant = Entrant(candidate.name, setting)
+        slot = verdict_slot(self._declaration, entrant, call, device_here(), place_here())
+        if slot is None:
+            return ask()
+        if slot not in self._verdicts:
+            environment = environment_or_none(regime)
+            kept = None if environment is None else environment.verdict(*slot)
+            if kept is None:
+                return ask()
+            self._verdicts[slot] = "" if kept.passed else kept.reason
+        return self._verdicts[slot]
+
+    def _judged(self, shop: Shop, entrant: Entrant, regime: Regime) -> str:
+        """The gate's reason, asked now and kept; empty when it lets the entrant pass.
+
+        Raises:
+            BuildError: the entrant does not build.
+        """
+        shop.program(entrant)
+        verdict = shop.judge(entrant)
+        if isinstance(verdict, Failed):
+            return verdict.reason
+        device = device_here()
+        slot = verdict_slot(self._declaration, entrant, shop.call, device, place_here())
+        reason = "" if isinstance(verdict, Admitted) else verdict.reason
+        if slot is not None:
+            self._verdicts[slot] = reason
+            environment = environment_or_none(regime)
+            if environment is not None and environment.writable:
+                keep_verdict(environment, slot, verdict, device.clock.date())
+        return reason

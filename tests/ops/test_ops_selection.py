@@ -1,0 +1,368 @@
+"""Which kernel answers, and what the log says of it."""
+
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from ops_declared import Array, bare_gemm, matrices, two_kernel_gemm
+
+import assay
+from assay.errors import CallError, DispatchError, NoKernelError, TargetError
+from assay.ops import DispatchEntry, DispatchLog, Op, dispatch
+
+
+@pytest.fixture(autouse=True)
+def _empty_log() -> None:
+    dispatch.reset()
+
+
+def counted(op: Op) -> dict[str, int]:
+    """The op's calls by outcome, those that happened."""
+    return {name: count for name, count in dispatch.histogram(op=op.name).get(("cpu", op.name), {}).items() if count}
+
+
+def ran(op: Op, *arrays: Array) -> str | None:
+    """The kernel that would answer."""
+    entrant = op.explain(*arrays).entrant
+    return entrant.kernel if entrant else None
+
+
+@pytest.mark.spec("C29", "A2")
+def test_unmeasured_the_highest_tier_that_serves_runs_then_the_first_registered() -> None:
+    gemm = two_kernel_gemm()
+
+    @gemm.kernel
+    def third(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+
+    assert ran(gemm, *matrices(32, 8, 5)) == "blocked"  # hand-tuned, although registered after general
+    assert ran(gemm, *matrices(31, 8, 5)) == "general"  # blocked does not serve 31 rows; general came before third
+    gemm(*matrices(31, 8, 5))
+    assert counted(gemm) == {"won": 1}
+
+
+@pytest.mark.spec("C27")
+def test_serves_is_asked_for_the_very_call() -> None:
+    gemm = bare_gemm()
+    seen: list[tuple[int, ...]] = []
+
+    @gemm.kernel(serves="a.contiguous and b.stride[1] == 1 and N <= 8")
+    def picky(a: Array, b: Array, *, c: Array) -> None:
+        seen.append(a.shape)
+        assert a.flags.c_contiguous
+        np.matmul(a, b, out=c)
+
+    a, b = matrices(32, 16, 8)
+    assert ran(gemm, a, b) == "picky"
+    assert ran(gemm, np.asfortranarray(a), b) is None
+    assert ran(gemm, a, np.asfortranarray(b)) is None
+    assert ran(gemm, *matrices(32, 16, 9)) is None
+    np.testing.assert_allclose(gemm(np.asfortranarray(a), b), a @ b, rtol=1e-5)
+    assert seen == []
+
+
+@pytest.mark.spec("C27")
+def test_alignment_is_a_guard_of_the_plan_and_not_of_its_key() -> None:
+    @assay.op("forall N: Dim. (x: float32[N]) -> (y: float32[N])")
+    def double(x: Array) -> Array:
+        return 2 * x
+
+    ran_on: list[int] = []
+
+    @double.kernel(serves="x.align >= 64")
+    def aligned(x: Array, *, y: Array) -> None:
+        ran_on.append(x.ctypes.data % 64)
+        np.multiply(x, 2, out=y)
+
+    room = np.zeros(4096, np.uint8)
+    start = -room.ctypes.data % 64
+    one = room[start : start + 400].view(np.float32)
+    other = room[start + 16 : start + 416].view(np.float32)
+    assert one.ctypes.data % 64 == 0
+    assert other.ctypes.data % 64 == 16
+    double(one)
+    ran_on.clear()
+    for _ in range(2):  # equal class, shape, strides and dtype: only the pointer differs
+        double(one)
+        double(other)
+    assert ran_on == [0, 0]
+    assert counted(double) == {"won": 3, "no_candidate": 2}
+
+
+@pytest.mark.spec("C28", "A4")
+def test_when_nothing_serves_the_reference_answers_and_the_log_has_each_reason() -> None:
+    gemm = bare_gemm()
+
+    @gemm.kernel(serves="M % 16 == 0")
+    def tall(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+
+    @gemm.kernel(available="device.cores > 1000")
+    def huge(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+
+    a, b = matrices(31, 8, 5)
+    np.testing.assert_allclose(gemm(a, b), a @ b, rtol=1e-5)
+    assert counted(gemm) == {"no_candidate": 1}
+    reason = dispatch.entries()[-1].reason
+    assert "tall: serves 'M % 16 == 0'; here M is 31" in reason
+    assert "huge: not available here: device.cores > 1000" in reason
+
+
+@pytest.mark.spec("C28")
+def test_without_a_reference_a_call_nothing_serves_is_a_typed_error_with_the_reasons() -> None:
+    gemm = bare_gemm()
+    gemm.pathway.declare(replace(gemm.declaration, reference=None))
+
+    @gemm.kernel(serves="M % 16 == 0")
+    def tall(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+
+    with pytest.raises(NoKernelError, match=r"nothing serves this call: tall: serves 'M % 16 == 0'; here M is 31"):
+        gemm(*matrices(31, 8, 5))
+
+
+@pytest.mark.spec("A3")
+def test_forcing_a_kernel_that_is_unknown_or_unavailable_raises_and_lists_the_names() -> None:
+    gemm = two_kernel_gemm()
+
+    @gemm.kernel(available="device.cores > 1000")
+    def huge(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+
+    a, b = matrices(32, 8, 5)
+    with (
+        assay.force(gemm="tiled"),
+        pytest.raises(CallError, match="no kernel 'tiled' to force; there are general"),
+    ):
+        gemm(a, b)
+    with assay.force(gemm="huge"), pytest.raises(CallError, match=r"huge.*not available here.*general, blocked, huge"):
+        gemm(a, b)
+
+
+@pytest.mark.spec("A3")
+def test_a_forced_kernel_that_does_not_serve_leaves_the_call_to_the_reference_as_degraded() -> None:
+    gemm = two_kernel_gemm()
+    a, b = matrices(31, 8, 5)
+    with assay.force(gemm="blocked"):
+        np.testing.assert_allclose(gemm(a, b), a @ b, rtol=1e-5)
+    assert counted(gemm) == {"degraded": 1}
+    with assay.force(gemm="blocked"):
+        gemm(*matrices(32, 8, 5))
+    assert counted(gemm) == {"degraded": 1, "won": 1}
+
+
+@pytest.mark.spec("A3", "A5")
+@pytest.mark.parametrize("policy", ["off", "cached", "measure", "frozen"])
+def test_a_wrong_kernel_answers_nothing_under_any_policy(policy: str) -> None:
+    gemm = bare_gemm()
+
+    @gemm.kernel(tier="hand-tuned")
+    def wrong(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+        c[0, 0] += 1
+
+    @gemm.kernel
+    def right(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+
+    a, b = matrices(32, 8, 5)
+    with assay.policy(policy):
+        np.testing.assert_allclose(gemm(a, b), a @ b, rtol=1e-5)
+        with assay.force(gemm="wrong"):
+            np.testing.assert_allclose(gemm(a, b), a @ b, rtol=1e-5)
+    assert counted(gemm) == {"won": 1, "error": 1}
+    assert "c[0, 0] is" in dispatch.entries()[-1].reason
+
+
+@pytest.mark.spec("A8")
+def test_a_kernel_that_declines_at_run_time_gives_way_to_the_next() -> None:
+    gemm = bare_gemm()
+
+    @gemm.kernel(tier="hand-tuned")
+    def small_only(a: Array, b: Array, *, c: Array) -> object:
+        if a.shape[0] > 16 and a[0, 0] > 100:
+            return NotImplemented
+        np.matmul(a, b, out=c)
+        return None
+
+    @gemm.kernel
+    def general(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+
+    a, b = matrices(32, 8, 5)
+    gemm(a, b)
+    a[0, 0] = 1000
+    np.testing.assert_allclose(gemm(a, b), a @ b, rtol=1e-5)
+    assert counted(gemm) == {"won": 2}
+    assert [entry.selected for entry in dispatch.entries()] == ["small_only", "general"]
+
+
+@pytest.mark.spec("A19")
+def test_a_kernel_that_raises_at_call_time_is_remembered_and_the_next_one_answers() -> None:
+    gemm = bare_gemm()
+    calls: list[str] = []
+
+    @gemm.kernel(tier="hand-tuned")
+    def fragile(a: Array, b: Array, *, c: Array) -> None:
+        if a[0, 0] == 1234:
+            calls.append("raised")
+            raise ZeroDivisionError("the moon is full")
+        np.matmul(a, b, out=c)
+
+    @gemm.kernel
+    def general(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+
+    a, b = matrices(32, 8, 5)
+    gemm(a, b)
+    a[0, 0] = 1234
+    for _ in range(3):
+        np.testing.assert_allclose(gemm(a, b), a @ b, rtol=1e-5)
+    assert calls == ["raised"]
+    assert dispatch.entries()[-1].selected == "general"
+
+
+@pytest.mark.spec("A1")
+def test_registering_a_name_again_replaces_the_kernel_in_place() -> None:
+    gemm = two_kernel_gemm()
+    a, b = matrices(31, 8, 5)
+    gemm(a, b)
+    ran_now: list[str] = []
+
+    def general(a: Array, b: Array, *, c: Array) -> None:
+        ran_now.append("new")
+        np.matmul(a, b, out=c)
+
+    gemm.kernel(general)
+    gemm(a, b)
+    assert ran_now
+    assert [found.name for found in gemm.declaration.candidates] == ["general", "blocked"]
+
+
+@pytest.mark.spec("A25")
+def test_strict_mode_raises_on_a_degrade_after_logging_it_and_not_where_nothing_serves() -> None:
+    gemm = two_kernel_gemm()
+    a, b = matrices(31, 8, 5)
+    with dispatch.strict(), assay.force(gemm="blocked"), pytest.raises(DispatchError, match="blocked was selected"):
+        gemm(a, b)
+    assert dispatch.entries()[-1].outcome == "degraded"
+    bare = bare_gemm()
+    with dispatch.strict():
+        bare(a, b)
+
+
+@pytest.mark.spec("A22", "A23")
+def test_every_call_is_counted_and_every_selection_logged_once() -> None:
+    gemm = two_kernel_gemm()
+    a, b = matrices(32, 8, 5)
+    for _ in range(5):
+        gemm(a, b)
+    assert counted(gemm) == {"won": 5}
+    assert len(dispatch.entries()) == 1
+    assert dispatch.histogram(target="gpu") == {}
+    assert list(dispatch.histogram()) == [("cpu", "gemm")]
+    dispatch.reset()
+    assert dispatch.histogram() == {}
+    gemm(a, b)
+    assert counted(gemm) == {"won": 1}
+
+
+@pytest.mark.spec("A22")
+def test_a_tag_nobody_declared_is_an_error() -> None:
+    with pytest.raises(ValueError, match="tag 'oracle'"):
+        DispatchLog().note(DispatchEntry("cpu", "gemm", None, "oracle", "won", "", ""))
+
+
+@pytest.mark.spec("A24")
+def test_eight_threads_lose_no_count_and_the_newest_entries_stay() -> None:
+    log = DispatchLog(kept=3)
+    entry = DispatchEntry("cpu", "gemm", "general", "kernel", "won", "", "")
+
+    def work() -> None:
+        for _ in range(50):
+            step = log.note(entry)
+            for _ in range(200):
+                next(step)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        log.histogram()
+        log.entries()
+    assert log.histogram()["cpu", "gemm"]["won"] == 8 * 50 * 200
+    assert len(log.entries()) == 3
+
+
+def test_a_policy_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(TargetError, match="policy 'fastest'"), assay.policy("fastest"):
+        pass
+
+
+def test_what_a_call_gives_is_pinned() -> None:
+    gemm = two_kernel_gemm()
+    a, b = matrices(32, 8, 5)
+    pinned = gemm.at("blocked", tile=16)
+    np.testing.assert_allclose(pinned(a, b), a @ b, rtol=1e-5)
+    explained = pinned.explain(a, b)
+    assert (str(explained.entrant), explained.source) == ("blocked[tile=16]", "call")
+    for wrong in (lambda: gemm.at("tiled"), lambda: gemm.at("blocked", tile=17), lambda: gemm.at("blocked", size=1)):
+        with pytest.raises(ValueError, match=r"gemm|blocked"):
+            wrong()
+
+
+@pytest.mark.spec("C30", "C31", "C32", "C42")
+def test_what_was_built_is_listed_once_and_read_only() -> None:
+    gemm = two_kernel_gemm()
+    assert not gemm.built_entries("gemm")
+    assert gemm.kernel_config() is None
+    for rows in (32, 64, 31):
+        gemm(*matrices(rows, 8, 5))
+    assert sorted(found.kernel.name for found in gemm.iter_kernels()) == ["blocked", "general"]
+    assert gemm.kernel_config() == {"tile": 32}
+    entries = gemm.built_entries("gemm")
+    assert {name for name, _ in entries} == {"blocked", "general"}
+    with pytest.raises(TypeError):
+        entries["x", "y"] = next(gemm.iter_kernels())  # type: ignore[index]
+    with pytest.raises(KeyError):
+        gemm.built_entries("softmax")
+    assert gemm.held_delegates() == ()
+
+
+@pytest.mark.spec("C25")
+def test_equal_calls_of_many_threads_build_once() -> None:
+    gemm = bare_gemm()
+    gate_runs: list[int] = []
+
+    @gemm.probe
+    def counting(rng: np.random.Generator, M: int, N: int, K: int, T: np.dtype) -> tuple[Array, Array]:
+        gate_runs.append(M)
+        return rng.standard_normal((M, K)).astype(T), rng.standard_normal((K, N)).astype(T)
+
+    @gemm.kernel
+    def general(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+
+    a, b = matrices(32, 8, 5)
+    threads = [threading.Thread(target=lambda: gemm(a, b)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert gate_runs == [32]
+    assert counted(gemm) == {"won": 8}
+
+
+@pytest.mark.spec("C26")
+def test_a_hit_asks_nothing_of_device_profile_or_store() -> None:
+    gemm = two_kernel_gemm()
+    a, b = matrices(32, 8, 5)
+    gemm(a, b)
+    touched: list[str] = []
+    gemm.pathway.planner.plan = lambda *_: touched.append("planned")  # type: ignore[method-assign, assignment]
+    for _ in range(3):
+        gemm(a, b)
+    assert touched == []
+    assert counted(gemm) == {"won": 4}

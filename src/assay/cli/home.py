@@ -1,0 +1,3 @@
+"""The module whose ops may be named alone: `assay explain softmax …`."""
+
+HOME = "assay.zoo"

@@ -1,0 +1,68 @@
+"""After a run the profile has an entry for each shape, and a reloaded one resolves each to its winner."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.job import ShapeTask, profile_after, queue
+from assay.ops import op
+from assay.store import Profile
+from assay.tuning import EntrantResult, TuneResult
+
+SIZES = (16, 32)
+
+
+@pytest.fixture
+def decided() -> list[tuple[ShapeTask, TuneResult]]:
+    @op("forall N: Dim; T: DType[float32]. (x: T[N], scale: Float) -> (y: T[N])")
+    def scaled(x: object, scale: object) -> object:
+        return (x, scale)
+
+    tasks, _ = queue([scaled], [{"N": size, "scale": 2.0} for size in SIZES])
+    return [(task, won_by(task, size)) for task, size in zip(tasks, SIZES, strict=True)]
+
+
+def won_by(task: ShapeTask, tile: int) -> TuneResult:
+    winner = EntrantResult("tiled", {"tile": tile}, "ranked")
+    return TuneResult(
+        op=task.op.name,
+        shape=task.shape,
+        outcome="gain",
+        reason="",
+        winner=winner,
+        default=EntrantResult("plain", {}, "ranked"),
+        ratio=0.5,
+        interval=(0.4, 0.6),
+        evidence=None,
+        trials=(),
+        entrants=(winner,),
+        record=None,
+        kept=False,
+    )
+
+
+@pytest.mark.spec("M34", "M36")
+def test_a_reloaded_profile_resolves_each_tuned_shape_to_its_winner(
+    decided: list[tuple[ShapeTask, TuneResult]], tmp_path: Path
+) -> None:
+    path = tmp_path / "device.json"
+    profile_after(Profile("device"), decided).save(path)
+    reloaded = Profile.load(path)
+    assert len(reloaded.entries) == 2
+    for task, result in decided:
+        found = reloaded.resolve(task.op.name, task.shape)
+        assert found.choose == "tiled"
+        assert dict(found.settings["tiled"]) == result.winner.setting
+    (broader,) = {tuple(entry.when) for entry in reloaded.entries}
+    assert set(broader) == {"N", "T", "scale"}
+
+
+@pytest.mark.spec("M35")
+def test_the_same_decisions_again_leave_the_bytes_as_they_are(
+    decided: list[tuple[ShapeTask, TuneResult]], tmp_path: Path
+) -> None:
+    path = tmp_path / "device.json"
+    assert profile_after(Profile("device"), decided).save(path)
+    before = path.read_bytes()
+    assert not profile_after(Profile.load(path), reversed(decided)).save(path)
+    assert path.read_bytes() == before

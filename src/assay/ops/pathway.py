@@ -58,7 +58,7 @@ class Pathway:
         bump: Callable[[], None],
     ) -> None:
         self.declaration = declaration
-        self._plans = plans
+        self.plans = plans
         self._key_of = key_of
         self._bump = bump
         self._lock = threading.RLock()
@@ -118,7 +118,7 @@ class Pathway:
             regime = current_regime()
             runs = [
                 (self._planner.question(plan.call, regime), plan.answers)
-                for plan in list(self._plans.values())
+                for plan in list(self.plans.values())
                 if plan.answers is not None
             ]
             self._tuned.requested = True
@@ -161,10 +161,10 @@ class Pathway:
         regime = current_regime()
         with self._lock:
             key = self._key(inputs, out)
-            plan = self._plans.get(key)
+            plan = self.plans.get(key)
             if plan is None:
                 plan = self._planner.plan(call, regime, {}, named)
-                self._plans.keep(self._key(inputs, out), plan)
+                self.plans.keep(self._key(inputs, out), plan)
         return self._run(op, plan, inputs, out)
 
     def failed(
@@ -188,7 +188,7 @@ class Pathway:
         with self._lock:
             excluded = {**plan.excluded, plan.answers.kernel: why}
             following = self._planner.plan(call, current_regime(), excluded, named)
-            self._plans.keep(self._key(inputs, out), following)
+            self.plans.keep(self._key(inputs, out), following)
         if error is not None and call.record.written:
             raise error
         return self._run(op, following, inputs, out)

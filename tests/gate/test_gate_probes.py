@@ -122,3 +122,15 @@ def test_costly_calls_get_fewer_ragged_probes_and_never_none() -> None:
     assert {"ragged 1", "ragged 2", "ragged M", "ragged N", "ragged K"} <= cheap
     assert {"ragged 1", "ragged 2"} <= costly
     assert not {"ragged M", "ragged N", "ragged K"} & costly
+
+
+@pytest.mark.parametrize(
+    ("dtype", "peak", "most"), [("float32", 3.0, 3e4), ("float32", 3e38, 3e38), ("float32", 1e6, 1e8)]
+)
+def test_values_are_enlarged_as_far_as_products_of_them_stay_finite(dtype: str, peak: float, most: float) -> None:
+    x = np.array([0.0, 1.0, -peak], dtype)
+    signature = parse("forall N: Dim. (x: float32[N]) -> (y: float32[N])")
+    call = describe(signature, "op", {"N": 3})
+    found = make_probes(signature, "op", call, seed=1, recipe=Recipe(given={"x": x}))
+    large = next(probe for probe in found.probes if probe.name == "large")
+    assert np.abs(cast("Array", large.inputs["x"])).max() == pytest.approx(most, rel=1e-5)

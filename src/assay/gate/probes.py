@@ -37,6 +37,9 @@ OWN = "shape"
 
 _LARGE = 1e4
 _LARGE_IN_SMALL = 16.0
+_LARGEST_MADE = 1e8
+"""Values are not enlarged past this: a caller's own may be large already, and their products must not overflow."""
+
 _WIDE_RANGE = 1e30
 
 _BUDGET_NS = 1e9
@@ -298,5 +301,11 @@ def _distinct(size: int, count: int, rng: np.random.Generator) -> list[int]:
 
 
 def _enlarged(array: Array) -> Array:
-    factor = _LARGE if float_limits(array.dtype.name).largest > _WIDE_RANGE else _LARGE_IN_SMALL
+    """The same values ten thousand times as large, as far as they stay within what a product of two can hold."""
+    largest = float_limits(array.dtype.name).largest
+    factor, most = (_LARGE, _LARGEST_MADE) if largest > _WIDE_RANGE else (_LARGE_IN_SMALL, largest / _LARGE_IN_SMALL)
+    finite = np.abs(array[np.isfinite(array)])
+    peak = float(finite.max()) if finite.size else 0.0
+    if peak * factor > most:
+        factor = max(most / peak, 1.0)
     return np.asarray(array * np.asarray(factor, dtype=array.dtype))

@@ -87,6 +87,8 @@ def _evidence(answer: Answer | None) -> list[str]:
         return []
     protocol = answer.protocol.partition(" ")[0] or "unknown"
     lines = [f"  decided   {answer.date or 'undated'}, protocol {protocol}: {answer.outcome}"]
+    if answer.outcome != "gain":
+        return [*lines, f"  raced     {answer.reason}"]
     if answer.ratio is not None and answer.interval is not None:
         low, high = answer.interval
         lines.append(

@@ -189,7 +189,7 @@ class _Course:
                 self._refuse(survivor, "failed", found.reason)
                 reason = f"{survivor} failed while it was confirmed: {found.reason}"
             else:
-                confirmation, outcome, reason = found, found.outcome, f"{survivor}: {found.reason}"
+                confirmation, outcome, reason = found, found.outcome, _raced(survivor, found)
         winner = survivor if outcome == "gain" and survivor is not None else self.default
         return Decision(
             outcome=outcome,
@@ -311,6 +311,12 @@ class _Course:
             gains=gains,
             wall_s=self.wall_s[entrant],
         )
+
+
+def _raced(candidate: Entrant, found: Confirmation) -> str:
+    """The confirming race in a sentence."""
+    took = "" if found.ratio is None else f"{found.ratio:.3f} of the default's time, "
+    return f"{candidate}: {took}{found.reason}"
 
 
 def _result(entrant: Entrant, outcome: EntrantOutcome, reason: str, standing: Standing | None) -> EntrantResult:

@@ -72,8 +72,9 @@ class TuneResult:
         reason: the outcome in a sentence.
         winner: the entrant that runs from now on.
         default: the entrant that was in force.
-        ratio: winner's time over the default's, from confirming data alone; None when nothing was confirmed.
-        interval: 95 % interval of `ratio`; None when nothing was confirmed.
+        ratio: time of what raced the default over the default's, from confirming data alone: on a gain, the winner's.
+            None when nothing raced it.
+        interval: 95 % interval of `ratio`; None when there is none.
         evidence: the confirming race; None when there was none.
         trials: the entrants that ran, in order.
         entrants: every entrant, ranked best first.

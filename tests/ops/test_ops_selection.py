@@ -1,6 +1,8 @@
 """Which kernel answers, and what the log says of it."""
 
+import gc
 import threading
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +11,7 @@ from ops_declared import Array, bare_gemm, matrices, two_kernel_gemm
 
 import assay
 from assay.errors import CallError, DispatchError, NoKernelError, TargetError
-from assay.ops import DispatchEntry, DispatchLog, Op, dispatch
+from assay.ops import DispatchEntry, DispatchLog, Op, dispatch, gating
 
 
 @pytest.fixture(autouse=True)
@@ -366,3 +368,42 @@ def test_a_hit_asks_nothing_of_device_profile_or_store() -> None:
         gemm(a, b)
     assert touched == []
     assert counted(gemm) == {"won": 4}
+
+
+@pytest.mark.spec("A5")
+def test_the_gate_may_be_asked_of_tuned_builds_only_or_not_at_all_and_what_is_known_stays_known() -> None:
+    gemm = bare_gemm()
+
+    @gemm.kernel
+    def wrong(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+        c += 1
+
+    a, b = matrices(32, 8, 5)
+    with gating("tuned"):
+        np.testing.assert_allclose(gemm(a, b), a @ b + 1, rtol=1e-5)  # nobody asked
+    np.testing.assert_allclose(gemm(a, b), a @ b, rtol=1e-5)  # asked, and refused
+    gemm.pathway.replan()
+    with gating("tuned"):
+        np.testing.assert_allclose(gemm(a, b), a @ b, rtol=1e-5)  # known
+    with gating("off"):
+        np.testing.assert_allclose(gemm(a, b), a @ b + 1, rtol=1e-5)
+    with pytest.raises(TargetError, match="gate 'sometimes'"), gating("sometimes"):
+        pass
+
+
+def test_an_op_whose_kernels_read_alignment_keeps_no_data_alive() -> None:
+    @assay.op("forall N: Dim. (x: float32[N]) -> (y: float32[N])")
+    def double(x: Array) -> Array:
+        return 2 * x
+
+    @double.kernel(serves="x.align >= 1")
+    def any_alignment(x: Array, *, y: Array) -> None:
+        np.multiply(x, 2, out=y)
+
+    x = np.ones(8, np.float32)
+    watch = weakref.ref(x)
+    double(x)
+    del x
+    gc.collect()
+    assert watch() is None

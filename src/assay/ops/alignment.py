@@ -5,7 +5,7 @@ kernel's `serves` reads ``x.align``, the plan is a switch: it takes the pointers
 alignments it meets.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import msgspec
@@ -30,10 +30,10 @@ class AlignmentSwitch:
 
     Args:
         call: the call of the switch's own plan.
-        plan_at: plans a call whose views have the pointers that were met.
+        plan_at: plans a call whose views have the pointers that were met, made with these inputs.
     """
 
-    def __init__(self, call: Call, plan_at: Callable[[Call], Plan]) -> None:
+    def __init__(self, call: Call, plan_at: Callable[[Call, Mapping[str, object]], Plan]) -> None:
         self._call = call
         self._plan_at = plan_at
         names = (*call.inputs, *call.outputs)
@@ -50,7 +50,7 @@ class AlignmentSwitch:
         aligns = tuple(min(pointer & -pointer, MAX_ALIGN) for pointer in pointers)
         plan = self._plans.get(aligns)
         if plan is None:
-            plan = self._plans[aligns] = self._planned(pointers)
+            plan = self._plans[aligns] = self._planned(pointers, arrays)
         try:
             status = plan.launch(*arrays)
         except Exception as error:
@@ -59,11 +59,12 @@ class AlignmentSwitch:
             raise InnerFailure(plan)
         next(plan.step)
 
-    def _planned(self, pointers: list[int]) -> Plan:
+    def _planned(self, pointers: list[int], arrays: tuple[object, ...]) -> Plan:
         views = dict(self._call.views)
         for (_, name), pointer in zip(self._places, pointers, strict=True):
             views[name] = msgspec.structs.replace(views[name], pointer=pointer)
-        return self._plan_at(replace(self._call, views=views))
+        inputs = dict(zip(self._call.inputs, arrays, strict=False))
+        return self._plan_at(replace(self._call, views=views), inputs)
 
 
 def reads_alignment(declaration: Declaration) -> bool:

@@ -82,7 +82,7 @@ class Planner:
             choice = Choice(None, None, "reference", "there is nothing to write", "no_candidate", None)
             return self._made(call, nothing, choice, excluded, tag="nothing")
         if reads_alignment(self._declaration):
-            return self._switch(call, regime, excluded, inputs)
+            return self._switch(call, regime, excluded)
         return self._plan_exactly(call, regime, excluded, inputs)
 
     def explain(self, call: Call, regime: Regime) -> Explanation:
@@ -118,11 +118,9 @@ class Planner:
         """A call as the arbiter is asked about it, with what the profile records."""
         return self._question(call, resolved(self._declaration, call, regime), {})
 
-    def _switch(
-        self, call: Call, regime: Regime, excluded: Mapping[str, Exclusion], inputs: Mapping[str, object]
-    ) -> Plan:
+    def _switch(self, call: Call, regime: Regime, excluded: Mapping[str, Exclusion]) -> Plan:
         """A plan that looks where the arrays of each call lie; the plans behind it count the calls."""
-        switch = AlignmentSwitch(call, lambda met: self._plan_exactly(met, regime, excluded, inputs))
+        switch = AlignmentSwitch(call, lambda met, inputs: self._plan_exactly(met, regime, excluded, inputs))
         return Plan(switch, self._fresh(call), count(), call, None, dict(excluded))
 
     def _plan_exactly(

@@ -1,7 +1,7 @@
 """Kernels that are Python callables: NumPy calls, other libraries, anything that writes into arrays it is given."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import ClassVar, Unpack, cast
 
@@ -64,9 +64,24 @@ class PythonProgram:
     identity: str
     entrant: Entrant
     fn: Callable[..., object]
+    _launchers: dict[tuple[tuple[str, ...], tuple[str, ...]], Callable[..., object]] = field(
+        default_factory=dict[tuple[tuple[str, ...], tuple[str, ...]], "Callable[..., object]"],
+        init=False,
+        repr=False,
+        compare=False,
+    )
 
     def launcher(self, call: Call) -> Callable[..., object]:
-        """A function of the inputs, then the outputs, that calls the kernel and checks what it returned."""
+        """A function of the inputs, then the outputs, that calls the kernel and checks what it returned.
+
+        It is the same for every call with the same arguments, whatever their sizes.
+        """
+        slot = (call.inputs, call.outputs)
+        if slot not in self._launchers:
+            self._launchers[slot] = self._generated(call)
+        return self._launchers[slot]
+
+    def _generated(self, call: Call) -> Callable[..., object]:
         inputs = [f"i{place}" for place in range(len(call.inputs))]
         outputs = [f"o{place}" for place in range(len(call.outputs))]
         tunables = [f"t{place}" for place in range(len(self.entrant.setting.pairs))]

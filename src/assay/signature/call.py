@@ -8,7 +8,7 @@ values alone, before anything is loaded or run.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from assay.array import ArrayView
 from assay.signature.facts import Facts
@@ -19,10 +19,12 @@ IndexValue = int | float | bool | str | tuple[int, ...]
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
 
 def read_only(mapping: Mapping[_K, _V]) -> Mapping[_K, _V]:
-    """A view of a private copy that refuses assignment."""
-    return MappingProxyType(dict(mapping))
+    """A view of a private copy that refuses assignment; every empty one is the same."""
+    return MappingProxyType(dict(mapping)) if mapping else _NOTHING
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)

@@ -95,4 +95,4 @@ def test_each_shape_begins_with_its_own_line(piped: Piped) -> None:
 
 def test_a_shape_that_failed_ends_with_its_reason() -> None:
     failure = ShapeFailure("gemm", {"M": 7}, TuneError("gemm", "no entrant survived"))
-    assert end_line(failure) == "gemm M=7: failed: gemm: no entrant survived"
+    assert end_line(failure) == "gemm M=7: failed: no entrant survived"

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 import assay
-from assay.ops import Op
+from assay.ops import Op, dispatch
 
 Array = npt.NDArray[Any]
 
@@ -43,3 +43,8 @@ def matrices(rows: int, inner: int, columns: int, dtype: str = "float32") -> tup
     """Two seeded matrices that can be multiplied."""
     rng = np.random.default_rng(rows)
     return rng.standard_normal((rows, inner)).astype(dtype), rng.standard_normal((inner, columns)).astype(dtype)
+
+
+def counted(op: Op) -> dict[str, int]:
+    """The op's calls by outcome, those that happened."""
+    return {name: count for name, count in dispatch.histogram(op=op.name).get(("cpu", op.name), {}).items() if count}

@@ -27,7 +27,7 @@ def progress_line(now: RunProgress) -> str:
     at = now.at
     parts = [at.stage]
     if at.timed or at.to_go:
-        parts += [f"{at.timed} timed", f"{at.to_go} to go"]
+        parts += [f"{at.timed} {'judged' if at.stage == 'gate' else 'timed'}", f"{at.to_go} to go"]
     if at.best:
         parts.append(f"best {at.best}" if at.best_ratio is None else f"best {at.best} at {at.best_ratio:.3f}")
     if now.left_s is not None:
@@ -43,7 +43,8 @@ def shape_line(now: RunProgress) -> str:
 def end_line(ended: TuneResult | ShapeFailure) -> str:
     """A shape's end in one line."""
     if isinstance(ended, ShapeFailure):
-        return f"{ended.op} {shape_text(ended.shape)}: failed: {ended.error}"
+        subject = f"{ended.op} {shape_text(ended.shape)}" if ended.shape else ended.op
+        return f"{subject}: failed: {str(ended.error).removeprefix(f'{ended.op}: ')}"
     return f"{ended.op} {shape_text(ended.shape)}: {gain_text(ended)}"
 
 

@@ -36,6 +36,10 @@ C_TYPES: Mapping[str, str] = {
 """The C type of each dtype that has one."""
 
 
+DEFAULT_FLAGS = ("-O2",)
+"""Flags of a kernel that gives none: an unoptimised kernel would lose every race for no reason of its own."""
+
+
 class CDeclared(Declared, total=False):
     """What a C kernel may declare besides.
 
@@ -43,7 +47,7 @@ class CDeclared(Declared, total=False):
         args: the function's arguments in order: tensors, scalars, ``workspace``, and expressions over the call
             (``M``, ``a.stride[0]``), a `Shape` being its number of elements; None: the tensors, then the sizes in
             `forall`'s order.
-        flags: compiler flags.
+        flags: compiler flags; None: `DEFAULT_FLAGS`.
         returns: ``void``, or ``status``: an int, nonzero where the kernel declines.
         workspace: bytes of scratch memory a call needs, as an expression over the call.
         libraries: libraries to link, by name (``m``).
@@ -88,7 +92,8 @@ class CKernel(Kernel):
         self.workspace = None if workspace is None else parse_expr(workspace, f"{name}.workspace")
         if args is not None and (WORKSPACE in args) != (workspace is not None):
             raise DeclarationError(name, "names workspace in args or gives its size, not both", "give both or neither")
-        self.flags = tuple(declared.get("flags") or ())
+        flags = declared.get("flags")
+        self.flags = DEFAULT_FLAGS if flags is None else tuple(flags)
         self.libraries = tuple(declared.get("libraries") or ())
 
     @property

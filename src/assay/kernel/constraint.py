@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from assay.errors import AssayError, DeclarationError
+from assay.kernel.body import function_digest
 from assay.signature import Expr, parse_expr
 from assay.signature.facts import Facts
 
@@ -31,6 +32,11 @@ class Constraint:
     def features(self) -> frozenset[str]:
         """The layout and device features the expression reads; a callable reads none."""
         return self.condition.features if isinstance(self.condition, Expr) else frozenset()
+
+    @property
+    def identity(self) -> str:
+        """What tells the condition from every other: its text, and of a callable what it computes."""
+        return self.text if isinstance(self.condition, Expr) else f"{self.text} {function_digest(self.condition)}"
 
     def holds(self, facts: Facts) -> bool:
         """Whether the values satisfy it.

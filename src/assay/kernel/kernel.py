@@ -178,9 +178,15 @@ class Kernel(ABC):
 
     @property
     def description(self) -> str:
-        """The name and the tunables with their domains, as one line that no other declaration has."""
+        """What is declared beside the code, as one line: name, tunables with their domains, and every condition.
+
+        A constraint that is a callable counts by what it computes.
+        """
         tunables = [(name, domain.values) for name, domain in self.tunables.items()]
-        return msgspec.json.encode((self.name, tunables)).decode()
+        conditions = [constraint.identity for constraint in self.constraints]
+        rule = [(name, str(expr)) for name, expr in self.rule.items()]
+        serves = "" if self.serves is None else str(self.serves)
+        return msgspec.json.encode((self.name, tunables, serves, conditions, rule)).decode()
 
     def for_signature(self, signature: Signature) -> Self:
         """This kernel as an op of the signature runs it: names checked, what it left to the signature filled in.

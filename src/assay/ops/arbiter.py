@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from assay.errors import AssayError, CallError, SpaceError
+from assay.errors import AssayError, CallError, DeclarationError
 from assay.kernel import Entrant, Setting, Value
 from assay.ops.built import BuiltKernel
 from assay.signature import Call, Facts, Scalar
@@ -109,12 +109,27 @@ class Question:
     def setting(self, candidate: Candidate, given: Mapping[str, Value]) -> Setting:
         """The setting a candidate would run at: what the call gives, what is proposed, the profile, rule, default.
 
+        What is proposed and what the profile records give way when the kernel, as it is now, forbids it.
+
         Raises:
-            DeclarationError: a value lies outside its tunable's domain.
+            DeclarationError: what the call gives lies outside its tunable's domain, or breaks a constraint.
+            SpaceError: no setting at all is valid for this call.
         """
         own = candidate.kernel.setting_in_force(self.facts).as_dict()
         recorded = self.recorded.get(candidate.name, {})
-        return candidate.kernel.setting({**own, **recorded, **given, **self.pinned})
+        try:
+            return self._valid(candidate, {**own, **recorded, **given, **self.pinned})
+        except DeclarationError:
+            if not (recorded or given):
+                raise
+            return self._valid(candidate, {**own, **self.pinned})
+
+    def _valid(self, candidate: Candidate, values: Mapping[str, Value]) -> Setting:
+        setting = candidate.kernel.setting(values)
+        invalid = candidate.invalid(setting, self.facts)
+        if invalid is not None:
+            raise DeclarationError(candidate.name, invalid)
+        return setting
 
     def in_force(self) -> Entrant | None:
         """The entrant that would run unmeasured: the first by tier that serves the call; None when none does."""
@@ -122,10 +137,8 @@ class Question:
             if found.refusal(self.call, self.device) is not None:
                 continue
             try:
-                setting = self.setting(found, {})
-                if found.invalid(setting, self.facts) is None:
-                    return Entrant(found.name, setting)
-            except SpaceError:
+                return Entrant(found.name, self.setting(found, {}))
+            except DeclarationError:
                 continue
         return None
 
@@ -189,9 +202,6 @@ def _try(question: Question, proposal: Proposal, admit: Admit) -> Choice | Exclu
         return Exclusion(reason, declined=True)
     try:
         setting = question.setting(candidate, proposal.setting)
-        invalid = candidate.invalid(setting, question.facts)
-        if invalid is not None:
-            return Exclusion(invalid, declined=True)
         built = admit(candidate, setting)
     except AssayError as error:
         return Exclusion(str(error))

@@ -79,7 +79,9 @@ class Explanation:
             return "edit the profile, or `assay tune --remeasure` this shape"
         if self.source == "table":
             return "`assay tune --remeasure` this shape, or a change of a kernel"
-        return "`assay tune` this shape, or register a kernel that serves it"
+        if self.entrant is None:
+            return "register a kernel that serves it"
+        return "`assay tune` this shape, or register a kernel of a higher tier that serves it"
 
 
 def _evidence(answer: Answer | None) -> list[str]:

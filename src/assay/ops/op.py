@@ -184,7 +184,10 @@ class Op:
         if found is None:
             names = ", ".join(one.name for one in self.declaration.candidates) or "none"
             raise DeclarationError(f"{self.name}.at", f"no kernel {kernel!r}; there are {names}")
-        found.kernel.setting({**found.kernel.default.as_dict(), **setting})
+        try:
+            found.kernel.setting(setting)
+        except DeclarationError as wrong:
+            raise DeclarationError(f"{self.name}.{wrong.subject}", wrong.said, wrong.remedy) from wrong
         pinned = Op(self.declaration, self.shapes)
         pinned.pathway.pin(kernel, setting)
         return pinned

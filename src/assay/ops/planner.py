@@ -28,6 +28,7 @@ from assay.ops.sources import (
     device_here,
     facts_here,
     kept_answer,
+    log,
     proposals,
     recorded_settings,
     resolved,
@@ -141,7 +142,7 @@ class Planner:
         found = resolved(self._declaration, call, regime)
         question = self._question(call, found, excluded)
         answer = kept_answer(self._declaration, call, regime)
-        if answer is None and self._measures(regime):
+        if answer is None and (found is None or found.choose is None) and self._measures(regime):
             answer = measured_answer(question, regime, inputs)
         admit = self._admission.admitting(call, regime, inputs)
         choice = self._choose(question, regime, found, answer, admit)
@@ -204,6 +205,7 @@ class Planner:
             key=shape_text(exact_shape(self._declaration, call)),
         )
         save_at_exit()
+        log.info("%s at %s: %s, %s: %s", entry.op, entry.key, entry.outcome, entry.selected or tag, entry.reason)
         return Plan(launch, self._fresh(call), self._log.note(entry), call, choice.entrant, dict(excluded))
 
     def _fresh(self, call: Call) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:

@@ -4,6 +4,7 @@ All of it is one immutable object, the regime, held in a context variable: the p
 so that reading everything a caller may have switched costs one look-up. Equal regimes are one object.
 """
 
+import logging
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -54,6 +55,7 @@ def options_in_force() -> Options:
     with _lock:
         if not _options:
             _options.append(read_options())
+            set_log_level(_options[0].log)
         return _options[0]
 
 
@@ -68,6 +70,14 @@ def start_over() -> None:
         _known.clear()
     _current.set(None)
     _inherited[0] = None
+
+
+def set_log_level(level: str) -> None:
+    """Has the ``assay`` logger say what is of this level or above, on standard error where nobody else listens."""
+    logger = logging.getLogger("assay")
+    logger.setLevel(level.upper())
+    if logger.getEffectiveLevel() < logging.WARNING and not logger.hasHandlers():
+        logger.addHandler(logging.StreamHandler())
 
 
 def current_regime() -> Regime:

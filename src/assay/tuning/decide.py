@@ -130,8 +130,7 @@ class _Course:
 
     def examine_batch(self) -> None:
         """Has the batch built and judged; what is not admitted is out, with its reason."""
-        now = self.device.clock.now_ns()
-        self.began_ns |= dict.fromkeys(self.batch, now)
+        self.began_ns |= dict.fromkeys(self.batch, self.device.clock.now_ns())
         for entrant, verdict in self.bench.examine(self.batch, self._examined).items():
             if isinstance(verdict, Admitted):
                 self.admitted.append(entrant)
@@ -256,9 +255,14 @@ class _Course:
 
     def _examined(self, entrant: Entrant, verdict: Verdict | Failed) -> None:
         self.looked_at += 1
-        behind = self.batch.index(entrant) + 1
-        note = "" if isinstance(verdict, Admitted) else f"{entrant}: {verdict.reason}"
-        self._tell("gate", str(entrant), to_go=len(self.batch) - behind, note=note)
+        place, now = self.batch.index(entrant) + 1, self.device.clock.now_ns()
+        note = ""
+        if not isinstance(verdict, Admitted):
+            note = f"{entrant}: {verdict.reason}"
+            self.wall_s[entrant] = (now - self.began_ns[entrant]) / 1e9
+        if place < len(self.batch):
+            self.began_ns[self.batch[place]] = now
+        self._tell("gate", str(entrant), to_go=len(self.batch) - place, note=note)
 
     def _tell(self, stage: str, entrant: str = "", *, to_go: int = 0, note: str = "") -> None:
         """Says where the tune is."""

@@ -136,11 +136,14 @@ def _judge_digest(judge: Callable[..., object]) -> str:
 
 
 def exact_shape(declaration: Declaration, call: Call) -> dict[str, Dimension]:
-    """The indices and scalars a call was made with, as a shape is written: ``{"M": 256, "T": "float32"}``."""
-    signature = declaration.signature
-    bound = (*signature.dim_names, *signature.shape_names, *signature.dtype_names)
-    indices = {name: call.record.indices[name] for name in bound if name in call.record.indices}
-    return {**indices, **call.scalars}
+    """The indices and scalars a call was made with, and the optional inputs it had, as a shape is written.
+
+    ``{"M": 256, "T": "float32", "bias": True}``
+    """
+    signature, indices = declaration.signature, call.record.indices
+    bound = [name for name in signature.index_names if name not in signature.sequence_names and name in indices]
+    present = {name: True for name in signature.optional_tensors if name in call.views}
+    return {**{name: indices[name] for name in bound}, **call.scalars, **present}
 
 
 def shape_text(shape: Mapping[str, object]) -> str:
@@ -153,4 +156,6 @@ def shape_text(shape: Mapping[str, object]) -> str:
 
 
 def _typed(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return "x".join(str(size) for size in cast("tuple[int, ...]", value)) if isinstance(value, tuple) else str(value)

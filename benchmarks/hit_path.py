@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+import psutil
 
 import assay
 from assay.device import SystemClock
@@ -23,7 +24,7 @@ from benchmarks.document import make_parser, print_document, show
 from benchmarks.imports import import_ms
 
 CALLS = 2000
-ROUNDS = 60
+SINGLE_CALLS = 50_000
 SHAPES = 10_000
 Array = npt.NDArray[Any]
 
@@ -89,8 +90,13 @@ def triton_hit(a: Array, b: Array, c: Array) -> Callable[[], object] | None:
     return cast("Callable[[], object]", partial(tuner.run, a, b, c, rows, columns, inner))
 
 
-def measure() -> dict[str, float | None]:
-    """The figures."""
+def measure(rounds: int, shapes: int) -> dict[str, float | None]:
+    """The figures.
+
+    Args:
+        rounds: blocks of calls of each kind.
+        shapes: shapes seen before the hit is timed once more.
+    """
     gemm = stub_op()
     a, b = np.ones((64, 64), np.float32), np.ones((64, 64), np.float32)
     c = np.empty((64, 64), np.float32)
@@ -106,14 +112,14 @@ def measure() -> dict[str, float | None]:
         if triton is not None:
             triton()
             calls.append(triton)
-        times = in_turns(calls, ROUNDS, CALLS)
+        times = in_turns(calls, rounds, CALLS)
         single = single_calls(lambda: gemm(a, b))
         direct = median(times[0])
-        before = {"shapes": 1, "bytes": tracked_bytes()}
-        for size in range(1, SHAPES + 1):
+        before = resident_bytes()
+        for size in range(1, shapes + 1):
             gemm(np.ones((size % 100 + 1, 1), np.float32), np.ones((1, size // 100 + 1), np.float32))
-        bytes_per_shape = max(tracked_bytes() - int(before["bytes"]), 0) / SHAPES
-        after = in_turns([calls[0], calls[1]], ROUNDS, CALLS)
+        bytes_per_shape = max(resident_bytes() - before, 0) / shapes
+        after = in_turns([calls[0], calls[1]], rounds, CALLS)
         last_call_us = record_us(gemm)
     added = [median(block) - direct for block in times]
     triton_ns = added[3] if triton is not None else None
@@ -131,11 +137,12 @@ def measure() -> dict[str, float | None]:
         "last_call_us": last_call_us,
         "import_ms": import_ms("assay"),
         "numpy_import_ms": import_ms("numpy"),
+        "use_ms": import_ms("assay", "assay.op"),
         "direct_ns": direct,
     }
 
 
-def single_calls(call: Callable[[], object], count: int = 50_000) -> list[float]:
+def single_calls(call: Callable[[], object], count: int = SINGLE_CALLS) -> list[float]:
     """The times of single calls, the clock's own cost taken off."""
     now = SystemClock().now_ns
     empty = median(block for block in (_clock_ns() for _ in range(1000)))
@@ -159,10 +166,8 @@ def record_us(gemm: Op, count: int = 200) -> float:
     return median(times)
 
 
-def tracked_bytes() -> int:
-    """Bytes of memory this process holds that Python's allocator or the C library gave it."""
-    import psutil
-
+def resident_bytes() -> int:
+    """Bytes of memory this process holds: what the plans cost, arrays long freed and allocators' slack included."""
     return int(psutil.Process().memory_info().rss)
 
 
@@ -174,11 +179,15 @@ def _clock_ns() -> int:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measures, shows a table, and prints the document."""
-    make_parser(__doc__).parse_args(arguments)
-    figures = measure()
+    parser = make_parser(__doc__)
+    parser.add_argument("--rounds", type=int, default=60, metavar="N", help="blocks of calls of each kind (default 60)")
+    parser.add_argument("--shapes", type=int, default=SHAPES, metavar="N", help=f"shapes seen (default {SHAPES})")
+    options = parser.parse_args(arguments)
+    figures = measure(options.rounds, options.shapes)
     rows = [[name, None if value is None else f"{value:.4g}"] for name, value in figures.items()]
     show("nanoseconds a hit adds to a direct call (p50)", ["figure", "value"], rows)
-    print_document(figures)
+    if options.json:
+        print_document(figures)
 
 
 if __name__ == "__main__":

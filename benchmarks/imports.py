@@ -6,12 +6,18 @@ from statistics import median
 
 RUNS = 15
 
-_PROGRAM = "import time; begin = time.perf_counter_ns(); import {module}; print(time.perf_counter_ns() - begin)"
+_PROGRAM = "import time; begin = time.perf_counter_ns(); import {module}; {use}; print(time.perf_counter_ns() - begin)"
 
 
-def import_ms(module: str, runs: int = RUNS) -> float:
-    """Median milliseconds of an import, each in an interpreter of its own, after one that is not counted."""
-    program = _PROGRAM.format(module=module)
+def import_ms(module: str, use: str = "None", runs: int = RUNS) -> float:
+    """Median milliseconds of an import, each in an interpreter of its own, after one that is not counted.
+
+    Args:
+        module: what is imported.
+        use: an expression that is evaluated after it, for what is loaded when it is first used.
+        runs: interpreters.
+    """
+    program = _PROGRAM.format(module=module, use=use)
     times: list[float] = []
     for turn in range(runs + 1):
         printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout

@@ -19,7 +19,7 @@ import numpy as np
 from rich.progress import track
 
 import assay
-from assay.kernel import Entrant, Setting
+from assay.kernel import Entrant, Setting, bind
 from assay.measure import CallSampler, Placements
 from assay.ops import Op, device_here, place_here
 from assay.signature import Call, allocate_outputs, make_inputs
@@ -57,7 +57,7 @@ def best_of_each(result: TuneResult) -> list[Entrant]:
     return [best[name] for name in sorted(best)]
 
 
-def bind(op: Op, call: Call, entrants: Sequence[Entrant], seed: int) -> list[list[Callable[[], object]]]:
+def bound_calls(op: Op, call: Call, entrants: Sequence[Entrant], seed: int) -> list[list[Callable[[], object]]]:
     """For each entrant, and for the op itself at the end, its calls, one per set of buffers."""
     rng = np.random.default_rng(seed)
     placements = Placements(make_inputs(op.signature, call, rng), allocate_outputs(call), seed=seed)
@@ -70,7 +70,7 @@ def bind(op: Op, call: Call, entrants: Sequence[Entrant], seed: int) -> list[lis
         candidate = op.declaration.candidate(entrant.kernel)
         assert candidate is not None
         program = candidate.kernel.build(entrant.setting, call, place_here())
-        bound.append([program.bind(call, inputs, outputs) for inputs, outputs in sets])
+        bound.append([bind(program, call, inputs, outputs) for inputs, outputs in sets])
     bound.append([partial(op, *inputs, out=outputs[0]) for inputs, outputs in sets])
     return bound
 
@@ -98,7 +98,7 @@ def measure(op: Op, shape: dict[str, object], rounds: int) -> Figures:
     call = op.describe(shape)
     result = assay.tune(op, [shape], seed=SEED)[0]
     entrants = best_of_each(result)
-    times = in_turns(bind(op, call, entrants, SEED), rounds, SEED)
+    times = in_turns(bound_calls(op, call, entrants, SEED), rounds, SEED)
     if not times[-1]:
         raise SystemExit(f"{op.name} {shape_text(shape)}: every round waited for a processor; use a quieter machine")
     names = [*(entrant.kernel for entrant in entrants), ASSAY]

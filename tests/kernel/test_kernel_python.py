@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from assay.errors import DeclarationError
-from assay.kernel import Place, PythonKernel
+from assay.kernel import Place, PythonKernel, bind
 from assay.signature import Call, describe, parse
 
 Array = npt.NDArray[Any]
@@ -90,7 +90,7 @@ def test_a_bound_launch_runs_on_the_arrays_it_was_given(place: Place) -> None:
     kernel = PythonKernel(product)
     call = gemm(2, 3, 4)
     a, b, c = np.ones((2, 4), np.float32), np.ones((4, 3), np.float32), np.zeros((2, 3), np.float32)
-    run = kernel.build(kernel.default, call, place).bind(call, (a, b), (c,))
+    run = bind(kernel.build(kernel.default, call, place), call, (a, b), (c,))
     assert run() is None
     assert (c == 4).all()
 

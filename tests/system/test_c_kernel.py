@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from assay.errors import DeclarationError
-from assay.kernel import CKernel, Kernel, Place
+from assay.kernel import CKernel, Kernel, Place, bind
 from assay.kernel.c_compiler import find_compiler
 from assay.signature import Call, check, describe, parse
 
@@ -128,7 +128,7 @@ def test_strided_arrays_are_passed_by_their_first_element_with_the_strides_asked
         program.launcher(call)(a, out)
         np.testing.assert_array_equal(out, a)
         out[...] = 0
-        program.bind(call, (a,), (out,))()
+        bind(program, call, (a,), (out,))()
         np.testing.assert_array_equal(out, a)
     assert len(libraries(place)) == 1
 
@@ -136,8 +136,11 @@ def test_strided_arrays_are_passed_by_their_first_element_with_the_strides_asked
 def test_a_bound_launch_keeps_its_arrays_and_its_library(place: Place) -> None:
     found = kernel()
     c = np.zeros((3, 4), np.float32)
-    bound = found.build(found.default, gemm(), place).bind(
-        gemm(), (np.full((3, 5), 2.0, np.float32), np.full((5, 4), 3.0, np.float32)), (c,)
+    bound = bind(
+        found.build(found.default, gemm(), place),
+        gemm(),
+        (np.full((3, 5), 2.0, np.float32), np.full((5, 4), 3.0, np.float32)),
+        (c,),
     )
     assert bound() is None
     assert (c == 30).all()
@@ -153,7 +156,7 @@ def test_a_nonzero_status_declines(place: Place) -> None:
         call = check(signature, "picky", {"x": x, "y": y})
         program = found.build(found.default, call, place)
         assert program.launcher(call)(x, y) is answer
-        assert program.bind(call, (x,), (y,))() is answer
+        assert bind(program, call, (x,), (y,))() is answer
         assert y[0] == (answer is None)
 
 
@@ -201,7 +204,7 @@ def test_each_thread_has_scratch_memory_of_its_own(place: Place) -> None:
             x, y = np.full(size, float(number)), np.zeros(size)
             call = check(signature, "f", {"x": x, "y": y})
             program.launcher(call)(x, y)
-            program.bind(call, (x,), (y,))()
+            bind(program, call, (x,), (y,))()
             if not (y == number).all():
                 wrong.append(number)
 

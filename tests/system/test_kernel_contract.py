@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from assay.kernel import CKernel, Kernel, NumbaKernel, Place, PythonKernel
+from assay.kernel import CKernel, Kernel, NumbaKernel, Place, PythonKernel, bind
 from assay.kernel.c_compiler import find_compiler
 from assay.signature import Call, describe, parse
 
@@ -90,7 +90,7 @@ def test_a_launch_takes_inputs_then_outputs_of_any_arrays_of_its_layout(kernel: 
 
 def test_a_bound_launch_runs_on_the_arrays_it_was_given(kernel: Kernel, place: Place) -> None:
     x, y = np.arange(6.0).reshape(3, 2), np.zeros((3, 2))
-    run = kernel.build(kernel.default, product(), place).bind(product(), (x, 0.5), (y,))
+    run = bind(kernel.build(kernel.default, product(), place), product(), (x, 0.5), (y,))
     for start in (0, 1):
         x += start
         assert run() is None

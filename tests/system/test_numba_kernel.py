@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from assay.errors import BuildError, DeclarationError
-from assay.kernel import NumbaKernel, Place
+from assay.kernel import NumbaKernel, Place, bind
 from assay.signature import Call, check, describe, parse
 
 numba: Any = pytest.importorskip("numba")
@@ -60,7 +60,7 @@ def test_tensors_then_sizes_are_passed_and_any_dtype_is_compiled_for(place: Plac
     assert program.launcher(gemm(T=T))(a, b, c) is None
     np.testing.assert_allclose(c, a @ b, rtol=1e-6)
     c[...] = 0
-    assert program.bind(gemm(T=T), (a, b), (c,))() is None
+    assert bind(program, gemm(T=T), (a, b), (c,))() is None
     np.testing.assert_allclose(c, a @ b, rtol=1e-6)
 
 

@@ -7,7 +7,6 @@ come to. What is left on the hot path is taking each array's address and the for
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import assert_never, cast
 
 from assay.errors import DeclarationError
@@ -74,15 +73,6 @@ class CProgram:
         namespace = self._namespace() | {"function": self._function(passed)}
         exec(f"def launch({', '.join(parameters(call))}):\n    {body}\n", namespace)  # noqa: S102  # text of our own
         return cast("Callable[..., object]", namespace["launch"])
-
-    def bind(self, call: Call, inputs: Sequence[object], outputs: Sequence[object]) -> Callable[[], object]:
-        """The same on given arrays, their addresses taken once; it keeps them alive, with scratch memory of its own."""
-        passed = self._passed(call)
-        namespace = self._namespace() | {"scratch": native.fresh_memory}
-        namespace |= dict(zip(parameters(call), (*inputs, *outputs), strict=True))
-        run = partial(self._function(passed), *(eval(one.text, namespace) for one in passed))  # noqa: S307  # our own
-        vars(run)["kept"] = (self, inputs, outputs)
-        return (lambda: NotImplemented if run() else None) if self.declines else run
 
     def _function(self, passed: Sequence[_Passed]) -> Callable[..., object]:
         returned = "int" if self.declines else "void"

@@ -10,7 +10,6 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
 from types import FunctionType
 from typing import Any, ClassVar, Self, TypeAlias, Unpack, assert_never, cast
@@ -215,10 +214,6 @@ class NumbaProgram:
         }
         exec(source, namespace)  # noqa: S102  # text of our own
         return cast("Callable[..., object]", namespace["launch"])
-
-    def bind(self, call: Call, inputs: Sequence[object], outputs: Sequence[object]) -> Callable[[], object]:
-        """The launch on given arrays."""
-        return partial(self.launcher(call), *inputs, *outputs)
 
     def _refuse(self) -> None:
         raise ValueError(f"{self.entrant}: an array it writes is read-only")

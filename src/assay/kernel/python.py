@@ -98,10 +98,6 @@ class PythonProgram:
         exec(source, namespace)  # noqa: S102  # names are the signature's and ours, values stay objects
         return cast("Callable[..., object]", namespace["launch"])
 
-    def bind(self, call: Call, inputs: Sequence[object], outputs: Sequence[object]) -> Callable[[], object]:
-        """The launch on given arrays."""
-        return partial(self.launcher(call), *inputs, *outputs)
-
     def _judge(self, names: Sequence[str], answer: object, outputs: Sequence[object]) -> object:
         """What a kernel's return value other than None means.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.device import cpu_device
 from assay.errors import AssayError, MeasureError
-from assay.kernel import Entrant, Place
+from assay.kernel import Entrant, Place, bind
 from assay.measure import CallSampler, Confirmation, Placements, Protocol, confirm, select
 from assay.signature import allocate_outputs, check, describe, make_inputs
 from assay.tuning.bench import Failed, Selected
@@ -165,7 +165,7 @@ class _Bay:
         for one in self.placements.sets:
             inputs = [one.inputs.get(name) for name in call.inputs]
             outputs = [one.outputs[name] for name in call.outputs]
-            bound = program.bind(call, inputs, outputs)
+            bound = bind(program, call, inputs, outputs)
             self._step(entrant, "call")
             if bound() is NotImplemented:
                 raise MeasureError(str(entrant), "declined the call it is to be timed on")

@@ -76,5 +76,5 @@ def _one_of(given: Mapping[str, str], name: str, allowed: tuple[str, ...], defau
 def _switch(given: Mapping[str, str], name: str) -> bool:
     value = given.get(name, "").lower()
     if value not in _TRUE + _FALSE:
-        raise ValueError(f"{name}={value}: expected 1 or 0")
+        raise ValueError(f"{name}={value}: expected one of {', '.join((*_TRUE, *filter(None, _FALSE)))}")
     return value in _TRUE

@@ -1,5 +1,6 @@
 """Kernels that are Python callables."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -111,3 +112,28 @@ def test_the_build_identity_follows_the_body_and_the_setting_and_not_the_sizes(p
     edited = kernel(body.replace("matmul", "dot"))
     assert edited.identity(edited.default, gemm(2, 3, 4), place) != identity
     assert first.identity(first.setting({"tile": 16}), gemm(2, 3, 4), place) != identity
+
+
+def takes_no_output(a: Array, b: Array, *, tile: int) -> None:
+    del a, b, tile
+
+
+def takes_no_tunable(a: Array, b: Array, *, c: Array) -> None:
+    del a, b, c
+
+
+def takes_one_input(a: Array, *, c: Array, tile: int) -> None:
+    del a, c, tile
+
+
+def takes_another_output(a: Array, b: Array, *, d: Array, tile: int) -> None:
+    del a, b, d, tile
+
+
+@pytest.mark.parametrize("function", [takes_no_output, takes_no_tunable, takes_one_input, takes_another_output])
+def test_a_function_that_does_not_take_what_it_is_called_with_is_refused_when_declared(
+    function: Callable[..., object],
+) -> None:
+    kernel = PythonKernel(function, "k", tunables={"tile": [1, 2]})
+    with pytest.raises(DeclarationError, match=r"k: its function is called as \(a, b, c=, tile=\) and takes"):
+        kernel.for_signature(GEMM)

@@ -1,8 +1,10 @@
 """Why this kernel runs here, in about ten lines."""
 
+import numpy as np
 import pytest
-from ops_declared import matrices, two_kernel_gemm
+from ops_declared import Array, matrices, two_kernel_gemm
 
+import assay
 from assay.kernel import Entrant, Setting
 from assay.ops import Explanation
 from assay.store import Answer, Chosen, Evidence, Ranked, Winner, rank
@@ -22,6 +24,7 @@ def explanation(answer: Answer | None, source: str = "table") -> Explanation:
         answer=answer,
         rejected={"blocked": "serves 'M % 16 == 0'; here M is 31"},
         others=("numpy", "numba"),
+        ratios={"tiled": 0.62, "numpy": 1.0},
     )
 
 
@@ -58,7 +61,7 @@ def test_an_explanation_says_what_runs_from_where_when_against_what_and_by_how_m
         "against   numpy: 38.0 % faster (0.600 to 0.640 of its time, 95 %)",
         "evidence  won 7 of 7 pairs at margin 0.01, E = 31.9",
         "not       blocked: serves 'M % 16 == 0'; here M is 31",
-        "else      numpy, numba",
+        "else      numpy (1.00), numba",
         "changes   `assay tune --remeasure` this shape, or a change of a kernel",
     ):
         assert said in text
@@ -82,3 +85,33 @@ def test_untuned_it_says_so_and_what_would_change_it() -> None:
     assert "`assay tune` this shape" in text
     assert explained.as_dict()["kernel"] == "blocked"
     assert gemm.explain_shape({"M": 31, "N": 5, "K": 8, "T": "float32"}).entrant == Entrant("general")
+
+
+@pytest.mark.spec("X29")
+def test_every_kernel_that_cannot_run_is_named_with_its_reason() -> None:
+    gemm = two_kernel_gemm()
+
+    @gemm.kernel
+    def wrong(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+        c += 1
+
+    @gemm.kernel(available="device.cores > 1000")
+    def huge(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+
+    a, b = matrices(32, 8, 5)
+    with assay.force(gemm="wrong"):
+        gemm(a, b)  # now the gate has looked at it
+    explained = gemm.explain(a, b)
+    assert explained.others == ("general",)
+    assert "c[" in explained.rejected["wrong"]
+    assert explained.rejected["huge"] == "not available here: device.cores > 1000"
+    assert "not       wrong: c[" in str(explained)
+
+
+def test_an_empty_call_is_explained_as_what_it_does() -> None:
+    gemm = two_kernel_gemm()
+    explained = gemm.explain_shape({"M": 0, "N": 5, "K": 8, "T": "float32"})
+    assert explained.entrant is None
+    assert explained.reason == "there is nothing to write"

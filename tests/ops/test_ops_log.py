@@ -18,6 +18,7 @@ def test_strict_mode_raises_on_a_degrade_after_logging_it_and_not_where_nothing_
     with dispatch.strict(), assay.force(gemm="blocked"), pytest.raises(DispatchError, match="blocked was selected"):
         gemm(a, b)
     assert dispatch.entries()[-1].outcome == "degraded"
+    assert counted(gemm) == {"degraded": 1}
     bare = bare_gemm()
     with dispatch.strict():
         bare(a, b)
@@ -136,3 +137,15 @@ def test_a_hit_asks_nothing_of_device_profile_or_store() -> None:
         gemm(a, b)
     assert touched == []
     assert counted(gemm) == {"won": 4}
+
+
+def test_an_op_that_was_never_declared_cannot_be_forced() -> None:
+    two_kernel_gemm()
+    said = r"force\(gemn='tiled'\): no op 'gemn' was declared; did you mean 'gemm'"
+    with pytest.raises(TargetError, match=said), assay.force(gemn="tiled"):
+        pass
+
+
+def test_pythons_own_errors_name_the_op() -> None:
+    with pytest.raises(TypeError, match=r"gemm\(\) missing 1 required positional argument: 'b'"):
+        bare_gemm()(matrices(1, 1, 1)[0])

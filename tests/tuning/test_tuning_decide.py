@@ -224,9 +224,10 @@ def test_progress_says_what_is_done_what_is_to_go_and_the_best_so_far() -> None:
     decided([kernel("plain"), kernel("wrong"), kernel("quick")], bench, "plain", heard=heard)
     told = [(one.stage, one.entrant, one.timed, one.to_go, one.best) for one in heard]
     assert told == [
-        ("gate", "plain", 1, 2, ""),
-        ("gate", "wrong", 2, 1, ""),
-        ("gate", "quick", 3, 0, ""),
+        ("gate", "plain", 0, 3, ""),
+        ("gate", "wrong", 1, 2, ""),
+        ("gate", "quick", 2, 1, ""),
+        ("gate", "", 3, 0, ""),
         ("select", "", 3, 1, "plain"),
         ("confirm", "quick", 3, 0, "quick"),
     ]

@@ -15,7 +15,7 @@ from assay.array import dtype_name
 from assay.gate.bench import Bench, Run, unsteady
 from assay.gate.judge import Mismatch, element, judge, number
 from assay.gate.oracle import Expected, Oracle, Unjudged
-from assay.gate.probes import OWN, Probe, Probes
+from assay.gate.probes import LAYOUTS, OWN, Probe, Probes
 from assay.gate.reason import reason_of
 from assay.gate.tolerance import Gate
 from assay.gate.verdict import Admitted, Declined, Handed, NotServed, Refused, Verdict
@@ -153,7 +153,9 @@ class _Examination:
         return self._refused(f"{unjudged.reason}, so nothing says what is right")
 
     def _refused(self, reason: str, output: str = "", index: tuple[int, ...] | None = None) -> Refused:
-        return Refused(self._label, f"{reason}{self._where()}", self._probe.name, output, index)
+        hint = "; it does not follow strides: say which inputs must be contiguous in `serves`"
+        told = f"{reason}{self._where()}{hint if self._probe.name in LAYOUTS else ''}"
+        return Refused(self._label, told, self._probe.name, output, index)
 
     def _where(self) -> str:
         return "" if self._probe.name == OWN else f" on {self._probe}"

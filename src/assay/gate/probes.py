@@ -35,6 +35,9 @@ Maker = Callable[..., object]
 OWN = "shape"
 """Name of the probe that is the call itself."""
 
+LAYOUTS = ("padded", "transposed", "strided")
+"""Names of the probes that hold the call's own values in other layouts."""
+
 _LARGE = 1e4
 _LARGE_IN_SMALL = 16.0
 _LARGEST_MADE = 1e8
@@ -171,7 +174,7 @@ def _add_values(draft: _Draft, own: Mapping[str, object]) -> None:
 
 
 def _add_layouts(draft: _Draft, own: Mapping[str, object]) -> None:
-    for name, arrange in (("padded", padded), ("transposed", transposed), ("strided", strided)):
+    for name, arrange in zip(LAYOUTS, (padded, transposed, strided), strict=True):
         call = _laid_out(draft.own, {tensor: arrange(draft.own.views[tensor]) for tensor in _tensors(draft.own)})
         if any(call.views[tensor].strides != draft.own.views[tensor].strides for tensor in _tensors(draft.own)):
             draft.add(name, call, own)

@@ -1,14 +1,16 @@
 """Kernels that are Python callables: NumPy calls, other libraries, anything that writes into arrays it is given."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import ClassVar, Unpack, cast
+from typing import ClassVar, Self, Unpack, cast
 
 from assay.errors import DeclarationError
 from assay.kernel.body import function_digest
 from assay.kernel.kernel import Declared, Kernel, Place
 from assay.kernel.setting import Entrant, Setting
+from assay.signature import Signature
 from assay.signature.call import Call
 from assay.store import digest
 
@@ -39,6 +41,26 @@ class PythonKernel(Kernel):
         that keeps a cache of its own would be another kernel after every call.
         """
         return function_digest(self.fn)
+
+    def for_signature(self, signature: Signature) -> Self:
+        """This kernel, its names checked, and that its function takes what it will be called with.
+
+        Raises:
+            DeclarationError: it reads a name the signature does not have, or the function takes other arguments.
+        """
+        kernel = super().for_signature(signature)
+        try:
+            taken = inspect.signature(self.fn)
+        except ValueError:
+            return kernel  # a builtin that does not say what it takes
+        by_name = dict.fromkeys((*signature.output_names, *self.tunables))
+        try:
+            taken.bind(*signature.input_names, **by_name)
+        except TypeError as wrong:
+            called = ", ".join((*signature.input_names, *(f"{name}=" for name in by_name)))
+            said = f"its function is called as ({called}) and takes {taken}: {wrong}"
+            raise DeclarationError(self.name, said, "take inputs by position, outputs and tunables by name") from wrong
+        return kernel
 
     def identity(self, setting: Setting, call: Call, place: Place) -> str:
         """The digest of the function's code and what it reaches, at a setting; sizes and dtypes do not change it."""

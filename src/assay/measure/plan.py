@@ -59,7 +59,7 @@ class Tally:
         if 2 * self.clean >= made:
             return None
         return (
-            f"{self.dropped} of {made} calls waited for a CPU: at least half must not; try again on a quieter machine"
+            f"{self.dropped} of {made} calls waited for a CPU: at least half must not"
         )
 
 

@@ -177,7 +177,8 @@ def choose_forced(question: Question, name: str, source: Source, admit: Admit) -
     unavailable = candidate.unavailable(question.call, question.device)
     if unavailable is not None:
         raise CallError(declaration.name, f"kernel {name!r} is forced and is {unavailable}; there are {names}")
-    found = _try(question, Proposal(name, {}, source, f"{name} is forced"), admit)
+    reason = f"{name} is named by the call" if source == "call" else f"{name} is forced"
+    found = _try(question, Proposal(name, {}, source, reason), admit)
     if isinstance(found, Choice):
         return found
     outcome: DispatchOutcome = "degraded" if found.declined else "error"

@@ -57,6 +57,7 @@ def generate(
     signature: Signature,
     plans: PlanTable,
     *,
+    name: str,
     miss: Callable[..., object],
     failed: Callable[..., object],
 ) -> CallCode:
@@ -65,6 +66,7 @@ def generate(
     Args:
         signature: the op's signature.
         plans: the table the hits are looked up in.
+        name: the op's name, which Python's own errors show.
         miss: ``miss(op, inputs, out)``: checks, plans and answers a call that has no plan.
         failed: ``failed(op, plan, inputs, out, error)``: answers a call whose launch raised `error`, or
             declined (None).
@@ -84,6 +86,8 @@ def generate(
     }
     names = {_OURS + name: value for name, value in names.items()}
     exec(compile(source, f"<the call path of {signature}>", "exec"), names)  # noqa: S102 - our own text, from parsed names
+
+    names[_OURS + "call"].__name__ = names[_OURS + "call"].__qualname__ = name
 
     def bump() -> None:
         names[_OURS + "epoch"] += 1

@@ -21,8 +21,10 @@ class Explanation:
         device: the device, by name.
         policy: the policy in force.
         answer: the kept answer behind it; None when there is none.
-        rejected: kernels that come before it and do not run this call, with the reason.
+        rejected: kernels that do not run this call, with the reason; those asked before the entrant first.
         others: kernels that would run if it were gone, in order.
+        ratios: best time of each kernel over the default's, when this shape was tuned; a kernel that was not timed
+            is missing.
     """
 
     op: str
@@ -35,6 +37,7 @@ class Explanation:
     answer: Answer | None
     rejected: Mapping[str, str]
     others: tuple[str, ...]
+    ratios: Mapping[str, float]
 
     def __str__(self) -> str:
         runs = str(self.entrant) if self.entrant else "the reference"
@@ -47,7 +50,7 @@ class Explanation:
         lines += _evidence(self.answer)
         lines += [f"  not       {name}: {reason}" for name, reason in list(self.rejected.items())[:3]]
         if self.others:
-            lines.append(f"  else      {', '.join(self.others[:5])}")
+            lines.append(f"  else      {', '.join(map(self._with_ratio, self.others[:5]))}")
         lines.append(f"  changes   {self._what_would_change_it()}")
         return "\n".join(lines)
 
@@ -66,11 +69,16 @@ class Explanation:
             "policy": self.policy,
             "rejected": dict(self.rejected),
             "others": list(self.others),
+            "ratios": dict(self.ratios),
             "ratio": answer.ratio if answer else None,
             "interval": list(answer.interval) if answer and answer.interval else None,
             "date": answer.date if answer else None,
             "session": answer.session if answer else None,
         }
+
+    def _with_ratio(self, kernel: str) -> str:
+        ratio = self.ratios.get(kernel)
+        return kernel if ratio is None else f"{kernel} ({ratio:.2f})"
 
     def _what_would_change_it(self) -> str:
         if self.source in ("call", "forced"):
@@ -82,6 +90,24 @@ class Explanation:
         if self.entrant is None:
             return "register a kernel that serves it"
         return "`assay tune` this shape, or register a kernel of a higher tier that serves it"
+
+
+def best_ratios(answer: Answer | None) -> dict[str, float]:
+    """By kernel, the best time of its entrants over the default's, as the selecting stage saw it."""
+    found: dict[str, float] = {}
+    for one in answer.entrants if answer is not None else ():
+        if one.ratio is not None:
+            found[one.kernel] = min(one.ratio, found.get(one.kernel, one.ratio))
+    return found
+
+
+def never_ran(answer: Answer | None) -> dict[str, str]:
+    """By kernel none of whose entrants could be timed: the reason of the first of them."""
+    found: dict[str, str] = {}
+    for one in answer.entrants if answer is not None else ():
+        if one.outcome in ("refused", "failed"):
+            found.setdefault(one.kernel, f"{one.outcome}: {one.reason}")
+    return {name: reason for name, reason in found.items() if name not in best_ratios(answer)}
 
 
 def _evidence(answer: Answer | None) -> list[str]:

@@ -1,6 +1,7 @@
 """Launches that are no kernel's: the reference's, one that refuses, and one that has nothing to do."""
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any, cast
 
 import numpy as np
@@ -47,11 +48,12 @@ def as_tuple(value: object) -> tuple[object, ...]:
     return cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
 
 
-def strict_refusal(op: str, choice: Choice) -> Launch:
-    """A launch that raises what strict mode raises: the call degrades, or was refused."""
+def strict_refusal(op: str, choice: Choice, step: "count[int]") -> Launch:
+    """A launch that counts the call and raises what strict mode raises: the call degrades, or was refused."""
 
     def launch(*arrays: object) -> None:
         del arrays
+        next(step)
         said = f"{choice.selected} was selected and does not answer ({choice.outcome}): {choice.reason}"
         raise DispatchError(op, said, "this raises because strict mode is on")
 

@@ -35,7 +35,7 @@ class Op:
     def __new__(cls, declaration: Declaration, shapes: Sequence[Mapping[str, object]] = ()) -> Self:  # noqa: ARG004
         """Makes the op's own class around the call path generated for its signature."""
         plans = PlanTable()
-        code = generate(declaration.signature, plans, miss=_miss, failed=_failed)
+        code = generate(declaration.signature, plans, name=declaration.name, miss=_miss, failed=_failed)
         own = type(declaration.name, (cls,), {"__call__": code.call, "__slots__": (), "__module__": cls.__module__})
         made = object.__new__(own)
         made._pathway = Pathway(declaration, plans, code.key, code.bump)

@@ -26,7 +26,7 @@ from assay.ops.launch import as_tuple
 from assay.ops.log import dispatch
 from assay.ops.plan import LastCall, LastPlan, Plan, PlanTable
 from assay.ops.planner import Planner
-from assay.ops.regime import current_regime
+from assay.ops.regime import current_regime, register_op
 from assay.ops.tuned import TunedSettings
 from assay.signature import Call, check
 from assay.tuning import Candidate, Declaration
@@ -67,6 +67,7 @@ class Pathway:
         self._tuned = TunedSettings()
         self._planner = self._new_planner()
         _all.add(self)
+        register_op(declaration.name)
 
     @property
     def built(self) -> Mapping[tuple[str, str], BuiltKernel]:

@@ -18,7 +18,7 @@ from assay.ops.admission import Admission
 from assay.ops.alignment import AlignmentSwitch, reads_alignment
 from assay.ops.arbiter import Admit, Choice, Exclusion, Proposal, Question, choose, choose_forced, unmeasured
 from assay.ops.built import BuiltKernel
-from assay.ops.explain import Explanation
+from assay.ops.explain import Explanation, best_ratios, never_ran
 from assay.ops.launch import Launch, nothing, reference_launch, strict_refusal
 from assay.ops.log import DispatchEntry, DispatchLog, save_at_exit
 from assay.ops.measuring import measured_answer
@@ -35,9 +35,12 @@ from assay.ops.sources import (
     tell_once,
 )
 from assay.ops.tuned import TunedSettings
-from assay.signature import Call
+from assay.signature import Call, outputs_written
 from assay.store import Answer, Resolved
 from assay.tuning import Declaration, by_tier, exact_shape, shape_text
+
+NOTHING_TO_WRITE = Choice(None, None, "reference", "there is nothing to write", "no_candidate", None)
+"""The choice for a call whose every output is empty."""
 
 
 class Planner:
@@ -79,9 +82,8 @@ class Planner:
             NoKernelError: nothing serves the call and there is no reference.
             CallError: a kernel is forced that the op does not have, or that is not available here.
         """
-        if _writes_nothing(call):
-            choice = Choice(None, None, "reference", "there is nothing to write", "no_candidate", None)
-            return self._made(call, nothing, choice, excluded, tag="nothing")
+        if not outputs_written(call):
+            return self._made(call, nothing, NOTHING_TO_WRITE, excluded, tag="nothing")
         if reads_alignment(self._declaration):
             return self._switch(call, regime, excluded)
         return self._plan_exactly(call, regime, excluded, inputs)
@@ -96,11 +98,12 @@ class Planner:
         question = self._question(call, found, {})
         answer = kept_answer(self._declaration, call, regime)
         known = self._admission.known(call, regime)
-        choice = self._choose(question, regime, found, answer, known)
-        runs = choice.entrant.kernel if choice.entrant is not None else None
-        asked = {*choice.rejected, runs}
-        others = [one.name for one in by_tier(self._declaration.candidates) if one.name not in asked]
-        others = [name for name in others if self._could_run(question, name, known)]
+        written = bool(outputs_written(call))
+        choice = self._choose(question, regime, found, answer, known) if written else NOTHING_TO_WRITE
+        asked = {*choice.rejected, choice.entrant.kernel if choice.entrant is not None else None}
+        others = [one.name for one in by_tier(self._declaration.candidates) if one.name not in asked and written]
+        never = never_ran(answer)
+        reasons = {name: self._reason_against(question, name, known) or never.get(name, "") for name in others}
         fingerprint = device_here().fingerprint
         return Explanation(
             op=self._declaration.name,
@@ -111,8 +114,9 @@ class Planner:
             device=f"{fingerprint.name} ({fingerprint.slug})",
             policy=regime.policy,
             answer=choice.answer,
-            rejected=choice.rejected,
-            others=tuple(others),
+            rejected={**choice.rejected, **{name: reason for name, reason in reasons.items() if reason}},
+            others=tuple(name for name, reason in reasons.items() if not reason),
+            ratios=best_ratios(answer),
         )
 
     def question(self, call: Call, regime: Regime) -> Question:
@@ -128,13 +132,21 @@ class Planner:
         self, call: Call, regime: Regime, excluded: Mapping[str, Exclusion], inputs: Mapping[str, object]
     ) -> Plan:
         choice = self._choice(call, regime, excluded, inputs)
-        launch = self._launch(choice, call, regime)
+        launch = self._launch(choice, call)
         tag = "kernel" if choice.built is not None else "reference"
-        return self._made(call, nothing if regime.dry_run else launch, choice, excluded, tag=tag)
+        plan = self._made(call, nothing if regime.dry_run else launch, choice, excluded, tag=tag)
+        if regime.strict and choice.outcome in ("degraded", "error"):
+            plan.launch = strict_refusal(self._declaration.name, choice, plan.step)
+        return plan
 
-    def _could_run(self, question: Question, name: str, known: Admit) -> bool:
-        """Whether a kernel serves a call, as far as is known without building it."""
-        return choose_forced(question, name, "tier", known).outcome == "won"
+    def _reason_against(self, question: Question, name: str, known: Admit) -> str:
+        """Why a kernel would not run a call, as far as is known without building it; empty when nothing is."""
+        candidate = self._declaration.candidate(name)
+        reason = None if candidate is None else candidate.refusal(question.call, question.device)
+        if reason is not None:
+            return reason
+        found = choose_forced(question, name, "tier", known)
+        return "" if found.outcome == "won" else found.reason
 
     def _choice(
         self, call: Call, regime: Regime, excluded: Mapping[str, Exclusion], inputs: Mapping[str, object]
@@ -184,9 +196,7 @@ class Planner:
         pinned: Mapping[str, Value] = self._pinned[1] if self._pinned is not None else {}
         return Question(self._declaration, call, facts_here(), pinned, recorded_settings(found), excluded)
 
-    def _launch(self, choice: Choice, call: Call, regime: Regime) -> Launch:
-        if choice.outcome in ("degraded", "error") and regime.strict:
-            return strict_refusal(self._declaration.name, choice)
+    def _launch(self, choice: Choice, call: Call) -> Launch:
         if choice.built is not None:
             self._built[choice.built.kernel.name, choice.built.program.identity] = choice.built
             return choice.built.program.launcher(call)
@@ -212,8 +222,3 @@ class Planner:
         """Shape and dtype of every output that is allocated."""
         views = [call.views[name] for name in self._declaration.signature.fresh_outputs]
         return [(view.shape, dtype_of(view.dtype)) for view in views]
-
-
-def _writes_nothing(call: Call) -> bool:
-    written = (*call.outputs, *call.record.written)
-    return bool(written) and all(call.views[name].size == 0 for name in written if name in call.views)

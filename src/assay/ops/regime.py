@@ -10,6 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from assay.errors import TargetError
 from assay.options import GATES, POLICIES, Options, read_options
@@ -45,6 +46,7 @@ _lock = threading.Lock()
 _known: dict[tuple[object, ...], Regime] = {}
 _options: list[Options] = []
 _environments: dict[tuple[str, str, bool], Environment] = {}
+_ops: set[str] = set()
 _current: ContextVar[Regime | None] = ContextVar("assay_regime", default=None)
 _inherited: list[Regime | None] = [None]
 """The main thread's regime: what a new thread starts with, since context variables do not cross to threads."""
@@ -139,13 +141,29 @@ def policy(name: str) -> Generator[None]:
         yield
 
 
+def register_op(name: str) -> None:
+    """Makes an op's name one that may be forced."""
+    _ops.add(name)
+
+
+def _near(name: str) -> str:
+    found = get_close_matches(name, sorted(_ops), 1)
+    return f"did you mean {found[0]!r}?" if found else f"there are {', '.join(sorted(_ops)) or 'none'}"
+
+
 @contextmanager
 def force(**kernels: str) -> Generator[None]:
     """A context in which each named op runs the named kernel, whatever was measured.
 
     Args:
-        kernels: kernel name by op name. A name the op does not have raises at the call, and lists the names.
+        kernels: kernel name by op name. A kernel the op does not have raises at the call, and lists the names.
+
+    Raises:
+        TargetError: no op of one of these names was declared.
     """
+    for op, kernel in kernels.items():
+        if op not in _ops:
+            raise TargetError(f"force({op}={kernel!r})", f"no op {op!r} was declared", _near(op))
     now = current_regime()
     forced = tuple(sorted({**dict(now.forced), **kernels}.items()))
     with _in_force(replace(now, forced=forced)):

@@ -53,6 +53,8 @@ def profile_here() -> Profile | None:
         if path in _profiles:
             return _profiles[path]
     found: Profile | None = None
+    if options_in_force().profile_named and not folder.is_dir():
+        tell_once(f"ASSAY_PROFILE={folder}: there is no such folder, so calls run without a profile")
     try:
         found = Profile.for_device(folder, slug)
     except ProfileError as damaged:

@@ -29,6 +29,18 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 OnExamined = Callable[[Entrant, Verdict | Failed], None]
 
 
+class Verdicts(Protocol):
+    """A place where verdicts are kept from tune to tune."""
+
+    def known(self, entrant: Entrant) -> Verdict | None:
+        """What was said of the entrant's build before; None when it is to be asked now."""
+        ...
+
+    def keep(self, entrant: Entrant, verdict: Verdict | Failed) -> None:
+        """Keeps what was said."""
+        ...
+
+
 class Selected(msgspec.Struct, frozen=True):
     """What the selecting stage says of a batch.
 

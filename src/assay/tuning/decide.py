@@ -131,6 +131,7 @@ class _Course:
     def examine_batch(self) -> None:
         """Has the batch built and judged; what is not admitted is out, with its reason."""
         self.began_ns |= dict.fromkeys(self.batch, self.device.clock.now_ns())
+        self._tell("gate", str(self.batch[0]), to_go=len(self.batch))
         for entrant, verdict in self.bench.examine(self.batch, self._examined).items():
             if isinstance(verdict, Admitted):
                 self.admitted.append(entrant)
@@ -260,9 +261,10 @@ class _Course:
         if not isinstance(verdict, Admitted):
             note = f"{entrant}: {verdict.reason}"
             self.wall_s[entrant] = (now - self.began_ns[entrant]) / 1e9
-        if place < len(self.batch):
-            self.began_ns[self.batch[place]] = now
-        self._tell("gate", str(entrant), to_go=len(self.batch) - place, note=note)
+        following = self.batch[place] if place < len(self.batch) else None
+        if following is not None:
+            self.began_ns[following] = now
+        self._tell("gate", str(following or ""), to_go=len(self.batch) - place, note=note)
 
     def _tell(self, stage: str, entrant: str = "", *, to_go: int = 0, note: str = "") -> None:
         """Says where the tune is."""

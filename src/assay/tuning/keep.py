@@ -13,10 +13,10 @@ import msgspec
 
 from assay.device import Device
 from assay.errors import TuneError
-from assay.gate import Admitted, Verdict
+from assay.gate import Admitted, Refused, Verdict
 from assay.kernel import Entrant, Place
 from assay.measure import Protocol, measurement
-from assay.signature import Call
+from assay.signature import Call, outputs_written
 from assay.store import (
     Answer,
     Chosen,
@@ -124,6 +124,9 @@ def tune(
         MeasureError: the default does not run any more, or nothing can be kept for this device.
     """
     declaration, call = subject.declaration, subject.call
+    if not outputs_written(call):
+        where = f"{declaration.name} at {shape_text(subject.shape)}"
+        raise TuneError(where, "every output is empty, so there is nothing to tune")
     entry = TableEntry(
         answer_key(declaration, call, order.device, level=EXACT), checksum(declaration, call, order.place)
     )
@@ -210,6 +213,33 @@ def keep_verdict(environment: Environment, slot: VerdictSlot, verdict: Verdict |
     environment.keep_verdict(KeptVerdict(slot.build, slot.region, passed, reason, date))
 
 
+@dataclass(frozen=True, slots=True)
+class _KeptVerdicts:
+    """The environment's verdicts on the entrants of a tune; a tune that measures anew asks anew as well."""
+
+    subject: Subject
+    order: TuneOrder
+
+    def known(self, entrant: Entrant) -> Verdict | None:
+        """What the environment has; None when it has nothing, or is not to be believed."""
+        slot = self._slot(entrant)
+        kept = None if slot is None or self.order.remeasure else self.order.environment.verdict(*slot)
+        if kept is None:
+            return None
+        label = f"{self.subject.declaration.name}.{entrant}"
+        return Admitted(label, ()) if kept.passed else Refused(label, kept.reason, "")
+
+    def keep(self, entrant: Entrant, verdict: Verdict | Failed) -> None:
+        """Keeps a verdict, where there is a place for it."""
+        slot = self._slot(entrant)
+        if slot is not None:
+            keep_verdict(self.order.environment, slot, verdict, self.order.device.clock.date())
+
+    def _slot(self, entrant: Entrant) -> VerdictSlot | None:
+        subject, order = self.subject, self.order
+        return verdict_slot(subject.declaration, entrant, subject.call, order.device, order.place)
+
+
 def _decided(subject: Subject, order: TuneOrder, search: Search, on_progress: Callable[[Progress], None]) -> Decision:
     declaration, call = subject.declaration, subject.call
     job = Job(
@@ -223,12 +253,8 @@ def _decided(subject: Subject, order: TuneOrder, search: Search, on_progress: Ca
         own_process=not isinstance(order.runner, Inline),
     )
 
-    def keep(entrant: Entrant, verdict: Verdict | Failed) -> None:
-        slot = verdict_slot(declaration, entrant, call, order.device, order.place)
-        if slot is not None:
-            keep_verdict(order.environment, slot, verdict, order.device.clock.date())
-
-    bench = WorkBench(job, order.runner, warnings=order.device.contention().missing, keep=keep)
+    missing, verdicts = order.device.contention().missing, _KeptVerdicts(subject, order)
+    bench = WorkBench(job, order.runner, warnings=missing, verdicts=verdicts)
     return decide(
         Contest(declaration, call, subject.default, shape_text(subject.shape)), bench, search, order.device, on_progress
     )
@@ -245,8 +271,9 @@ def _commit(
     answer = msgspec.structs.replace(answer, session=environment.session.id if environment.session else "")
     figures = _figures(subject, order, decision)
     committed = environment.commit([answer], figures, record, replace=order.remeasure)
-    bucket = answer_key(subject.declaration, subject.call, order.device, level=BUCKET)
-    environment.commit([msgspec.structs.replace(answer, key=bucket)], replace=order.remeasure)
+    if committed.stored:
+        bucket = answer_key(subject.declaration, subject.call, order.device, level=BUCKET)
+        environment.commit([msgspec.structs.replace(answer, key=bucket)], replace=order.remeasure)
     return committed.record
 
 

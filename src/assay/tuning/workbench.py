@@ -12,7 +12,7 @@ from assay.errors import MeasureError
 from assay.gate import Verdict
 from assay.kernel import Entrant
 from assay.measure import Confirmation
-from assay.tuning.bench import Failed, OnExamined, Selected
+from assay.tuning.bench import Failed, OnExamined, Selected, Verdicts
 from assay.tuning.job import Job, confirm_one, examine_batch, select_batch
 from assay.worker import Channel, Done, Fault, Runner
 
@@ -27,7 +27,7 @@ class WorkBench:
         job: the shape to be decided.
         runner: a worker process, or this one.
         warnings: the protections that are missing while measuring on this device.
-        keep: keeps each verdict as it is reached.
+        verdicts: where they are kept; None means nowhere.
     """
 
     def __init__(
@@ -36,12 +36,12 @@ class WorkBench:
         runner: Runner,
         *,
         warnings: tuple[str, ...] = (),
-        keep: OnExamined | None = None,
+        verdicts: Verdicts | None = None,
     ) -> None:
         self.warnings = warnings
         self._job = job
         self._runner = runner
-        self._keep = keep or _ignore
+        self._verdicts = verdicts
 
     def examine(self, entrants: Sequence[Entrant], on_examined: OnExamined) -> dict[Entrant, Verdict | Failed]:
         """Builds and judges each entrant, in order; one that takes its worker down is `Failed`, the others go on.
@@ -54,10 +54,16 @@ class WorkBench:
         def note(message: object) -> None:
             entrant, verdict = cast("Examined", message)
             found[entrant] = verdict
-            self._keep(entrant, verdict)
+            if self._verdicts is not None:
+                self._verdicts.keep(entrant, verdict)
             on_examined(entrant, verdict)
 
-        left: list[Entrant] = list(entrants)
+        for entrant in entrants:
+            known = self._verdicts.known(entrant) if self._verdicts is not None else None
+            if known is not None:
+                found[entrant] = known
+                on_examined(entrant, known)
+        left: list[Entrant] = [entrant for entrant in entrants if entrant not in found]
         while left:
             outcome = self._runner.run(partial(examine_batch, self._job, left), note)
             left = [entrant for entrant in left if entrant not in found]
@@ -131,7 +137,3 @@ def _blamed(fault: Fault, entrants: Sequence[Entrant]) -> Entrant | None:
 def _failed(fault: Fault) -> Failed:
     step = fault.step.rpartition(": ")[2]
     return Failed(f"{fault.reason} while it was {'built' if step == 'build' else 'run'}", step)
-
-
-def _ignore(entrant: Entrant, verdict: Verdict | Failed) -> None:
-    del entrant, verdict

@@ -4,6 +4,7 @@ Stores, profiles and the working folder are each test's own. Compiled kernels ar
 found by everything they follow from; a test of compiling itself takes a folder of its own.
 """
 
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -12,6 +13,10 @@ import pytest
 from assay.ops import dispatch, forget_profiles, start_over
 
 pytest_plugins = ["spec_report", "pytester"]
+
+# Whoever runs the suite in the background of a script has it ignore interrupts, and its child processes after it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _VARIABLES = ("ASSAY_STORE", "ASSAY_POLICY", "ASSAY_PROFILE", "ASSAY_STRICT", "ASSAY_GATE", "ASSAY_LOG")
 

@@ -294,3 +294,33 @@ def test_a_mutated_input_is_judged_against_the_reference_of_what_it_was() -> Non
     shape = {"N": 50, "by": 2.0}
     assert isinstance(verdict(right, body, SCALE_, shape), Admitted)
     assert refused(verdict(forgets, body, SCALE_, shape)).output == "x"
+
+
+@pytest.mark.spec("A6", "A11")
+def test_a_kernel_that_assumes_a_contiguous_output_is_refused_where_it_claims_others() -> None:
+    def flat(a: Array, b: Array, *, c: Array) -> None:
+        as_strided(c, (c.size,), (c.itemsize,))[...] = (a @ b).reshape(-1)
+
+    found = refused(verdict(flat))
+    assert found.probe == "padded"
+    assert "say in `serves` which arrays must be contiguous" in found.reason
+
+
+@pytest.mark.spec("A6")
+def test_a_kernel_that_needs_alignment_it_does_not_claim_is_refused() -> None:
+    def aligned(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a, b, out=c)
+        if a.ctypes.data % 16:
+            c += 1
+
+    found = refused(verdict(aligned))
+    assert found.probe == "offset"
+    assert "say in `serves` how much" in found.reason
+
+
+@pytest.mark.spec("A6")
+def test_a_kernel_that_reads_strides_as_positive_is_refused_on_a_reversed_input() -> None:
+    def forward(a: Array, b: Array, *, c: Array) -> None:
+        np.matmul(a if a.strides[1] > 0 else a[:, ::-1], b, out=c)
+
+    assert refused(verdict(forward)).probe == "reversed"

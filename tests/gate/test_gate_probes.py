@@ -134,3 +134,14 @@ def test_values_are_enlarged_as_far_as_products_of_them_stay_finite(dtype: str, 
     found = make_probes(signature, "op", call, seed=1, recipe=Recipe(given={"x": x}))
     large = next(probe for probe in found.probes if probe.name == "large")
     assert np.abs(cast("Array", large.inputs["x"])).max() == pytest.approx(most, rel=1e-5)
+
+
+@pytest.mark.parametrize("broken", ["raises", "returns nothing"])
+def test_a_probe_of_the_op_that_cannot_be_made_is_an_error_and_not_left_out(broken: str) -> None:
+    def near_singular(rng: np.random.Generator, N: int) -> None:
+        del rng, N
+        if broken == "raises":
+            raise KeyError("T")
+
+    with pytest.raises(CallError, match="op: probe near_singular"):
+        _probes("forall N: Dim. (x: float32[N]) -> (y: float32[N])", {"N": 3}, Recipe(extra=(near_singular,)))

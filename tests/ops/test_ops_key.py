@@ -170,3 +170,22 @@ def test_a_setting_comes_from_the_call_then_the_profile_then_the_rule_then_the_d
     assert setting(gemm, 64) == "blocked[tile=32]"
     assert setting(gemm, 32) == "blocked[tile=8]"
     assert setting(gemm.at("blocked", tile=64), 64) == "blocked[tile=64]"
+
+
+def test_numpy_scalars_are_taken_as_the_values_they_are() -> None:
+    scale = scaled()
+    x = np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(scale(x, None, np.float64(3.0)), x * 3)
+    assert scale.last_call is not None
+
+    @assay.op('forall N: Dim. (x: float32[N], mode: Enum["a", "b"]) -> (y: float32[N])')
+    def pick(x: Array, mode: str) -> Array:
+        return x if mode == "a" else -x
+
+    @pick.kernel
+    def plain(x: Array, mode: str, *, y: Array) -> None:
+        np.copyto(y, x if mode == "a" else -x)
+
+    np.testing.assert_array_equal(pick(x, np.str_("b")), -x)
+    with pytest.raises(ValueError, match="mode"):
+        pick(x, np.array(2))

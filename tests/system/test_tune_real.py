@@ -252,3 +252,46 @@ def test_a_kernel_that_crashed_its_worker_never_runs_in_the_users_process(add_on
     with assay.force(add_one="leaves"):
         np.testing.assert_array_equal(add_one(x), x + 1)
     assert "exited with 7" in dispatch.entries()[-1].reason
+
+
+SEGFAULT = "void f(const float *x, float *y, long N) { *(volatile int *)0 = N; y[0] = x[0]; }"
+
+
+@pytest.mark.spec("A5", "X10")
+def test_a_c_kernel_that_crashes_at_its_first_call_takes_its_judge_down_and_not_the_caller() -> None:
+    @assay.op("forall N: Dim. (x: float32[N]) -> (y: float32[N])")
+    def same(x: Array) -> Array:
+        return x.copy()
+
+    contiguous = "x.contiguous and y.contiguous"
+    same.add(assay.CKernel("crashing", source=SEGFAULT, function="f", serves=contiguous))
+    x = np.arange(8, dtype=np.float32)
+    np.testing.assert_array_equal(same(x), x)
+    assert "segmentation fault" in dispatch.entries()[-1].reason
+    np.testing.assert_array_equal(same(x[:5].copy()), x[:5])
+
+
+@pytest.mark.spec("C7", "X24")
+def test_two_outputs_never_share_memory_with_a_plan_and_without() -> None:
+    @assay.op("forall N: Dim. (x: float32[N]) -> (y: float32[N], z: float32[N])")
+    def both(x: Array) -> tuple[Array, Array]:
+        return x + 1, x + 2
+
+    x, room = np.zeros(4, np.float32), np.empty(8, np.float32)
+    for _ in range(2):
+        for out in ((room[:4], room[:4]), (room[:4], room[3:7]), [room[:4], room[4:]], room[:4], (room[:4],)):
+            with pytest.raises(ValueError, match=r"overlap|out is|out holds"):
+                both(x, out=out)
+        y, z = both(x, out=(room[:4], room[4:]))
+        assert (y == 1).all()
+        assert (z == 2).all()
+    one = np.empty(4, np.float32)
+
+    @assay.op("forall N: Dim. (x: float32[N]) -> (y: float32[N])")
+    def plus_one(x: Array) -> Array:
+        return x + 1
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="out is a tuple, expected one array: y"):
+            plus_one(x, out=(one,))
+        plus_one(x, out=one)

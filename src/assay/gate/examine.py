@@ -15,13 +15,19 @@ from assay.array import dtype_name
 from assay.gate.bench import Bench, Run, unsteady
 from assay.gate.judge import Mismatch, element, judge, number
 from assay.gate.oracle import Expected, Oracle, Unjudged
-from assay.gate.probes import LAYOUTS, OWN, Probe, Probes
+from assay.gate.probes import LAYOUTS, OFFSET, OWN, Probe, Probes
 from assay.gate.reason import reason_of
 from assay.gate.tolerance import Gate
 from assay.gate.verdict import Admitted, Declined, Handed, NotServed, Refused, Verdict
 from assay.gate.watch import run_watched
 
 Array = npt.NDArray[Any]
+
+
+_HINTS = {
+    **dict.fromkeys(LAYOUTS, "; it does not follow strides: say in `serves` which arrays must be contiguous"),
+    OFFSET: "; it needs more alignment than it claims: say in `serves` how much (x.align >= 16)",
+}
 
 
 class _Passed(msgspec.Struct, frozen=True):
@@ -153,8 +159,7 @@ class _Examination:
         return self._refused(f"{unjudged.reason}, so nothing says what is right")
 
     def _refused(self, reason: str, output: str = "", index: tuple[int, ...] | None = None) -> Refused:
-        hint = "; it does not follow strides: say which inputs must be contiguous in `serves`"
-        told = f"{reason}{self._where()}{hint if self._probe.name in LAYOUTS else ''}"
+        told = f"{reason}{self._where()}{_HINTS.get(self._probe.name, '')}"
         return Refused(self._label, told, self._probe.name, output, index)
 
     def _where(self) -> str:

@@ -52,6 +52,18 @@ def transposed(view: ArrayView) -> ArrayView:
     return rearranged(view, tuple(strides), view.pointer)
 
 
+def reversed_last(view: ArrayView) -> ArrayView:
+    """The view with its last axis running backwards; one without axes as it is."""
+    if not view.shape:
+        return view
+    return rearranged(view, (*view.strides[:-1], -view.strides[-1]), view.pointer)
+
+
+def offset(view: ArrayView) -> ArrayView:
+    """The view at an address that is a multiple of its element and of nothing more."""
+    return rearranged(view, view.strides, view.itemsize)
+
+
 def rearranged(view: ArrayView, strides: tuple[int, ...], pointer: int) -> ArrayView:
     """The view with other strides (in elements) and another pointer."""
     return ArrayView(view.shape, strides, view.dtype, view.itemsize, view.device, pointer)

@@ -5,7 +5,8 @@ The probes of a call, in order:
 - ``shape``: the call itself, in the caller's own layout. Everything below may be declined, this may not.
 - ``nan``, ``infinite``: the same values with a few that are not finite; not where the op is for finite ones.
 - ``large``: the same values ten thousand times as large (16 times in dtypes that hold no more).
-- ``padded``, ``transposed``, ``strided``: the same values in other layouts, for kernels that claim them.
+- ``padded``, ``transposed``, ``strided``, ``reversed``: the same values in other layouts, outputs too, and ``offset``:
+  at less alignment, for kernels that claim them.
 - the op's own probes.
 - ``ragged 1``: every dimension one off; ``ragged 2``: every one drawn from its bucket; ``ragged NAME``: one alone.
 
@@ -22,9 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.array import ArrayView
-from assay.errors import AssayError
-from assay.gate.layout import padded, rearranged, strided, strides_like, transposed
+from assay.errors import AssayError, CallError
+from assay.gate.layout import offset, padded, rearranged, reversed_last, strided, strides_like, transposed
 from assay.gate.ragged import adjacent, drawn
+from assay.gate.reason import reason_of
 from assay.gate.tolerance import float_limits, is_floating
 from assay.signature import Call, Signature, describe, make_inputs
 
@@ -35,8 +37,16 @@ Maker = Callable[..., object]
 OWN = "shape"
 """Name of the probe that is the call itself."""
 
-LAYOUTS = ("padded", "transposed", "strided")
-"""Names of the probes that hold the call's own values in other layouts."""
+LAYOUTS = {
+    "padded": padded,
+    "transposed": transposed,
+    "strided": strided,
+    "reversed": reversed_last,
+}
+"""The probes that hold the call's own values in other layouts, inputs and outputs alike."""
+
+OFFSET = "offset"
+"""Name of the probe that holds them at addresses which are multiples of an element and of nothing more."""
 
 _LARGE = 1e4
 _LARGE_IN_SMALL = 16.0
@@ -143,7 +153,7 @@ def make_probes(signature: Signature, subject: str, call: Call, *, seed: int, re
     _add_values(draft, own)
     _add_layouts(draft, own)
     for step, extra in enumerate(draft.recipe.extra):
-        _add_made(draft, getattr(extra, "__name__", f"extra {step + 1}"), call, (100 + step, extra))
+        _add_own(draft, getattr(extra, "__name__", f"extra {step + 1}"), (100 + step, extra))
     _add_ragged(draft)
     return Probes(tuple(draft.probes), tuple(draft.notes))
 
@@ -174,9 +184,10 @@ def _add_values(draft: _Draft, own: Mapping[str, object]) -> None:
 
 
 def _add_layouts(draft: _Draft, own: Mapping[str, object]) -> None:
-    for name, arrange in zip(LAYOUTS, (padded, transposed, strided), strict=True):
-        call = _laid_out(draft.own, {tensor: arrange(draft.own.views[tensor]) for tensor in _tensors(draft.own)})
-        if any(call.views[tensor].strides != draft.own.views[tensor].strides for tensor in _tensors(draft.own)):
+    views = draft.own.views
+    for name, arrange in {**LAYOUTS, OFFSET: offset}.items():
+        call = _laid_out(draft.own, {tensor: arrange(views[tensor]) for tensor in _placed(draft.own)})
+        if any(_differs(call.views[tensor], views[tensor]) for tensor in _placed(draft.own)):
             draft.add(name, call, own)
 
 
@@ -203,6 +214,20 @@ def _add_ragged(draft: _Draft) -> None:
             continue
         seen.append(reached)
         _add_made(draft, name, _like_own(draft.own, call), (200 + step, draft.recipe.maker))
+
+
+def _add_own(draft: _Draft, name: str, how: tuple[int, Maker]) -> None:
+    """Adds a probe the op itself asks for.
+
+    Raises:
+        CallError: its maker raised, or what it made is no input of this op: a probe the gate must use is not left out.
+    """
+    step, maker = how
+    try:
+        draft.add(name, draft.own, draft.make(draft.own, step, maker))
+    except Exception as failure:
+        said = failure.said if isinstance(failure, AssayError) else f"it {reason_of(failure)}"
+        raise CallError(f"{draft.subject}: probe {name}", said, "mend the probe, or take it out") from failure
 
 
 def _add_made(draft: _Draft, name: str, call: Call, how: tuple[int, Maker | None]) -> None:
@@ -257,8 +282,14 @@ def _laid_out(call: Call, views: Mapping[str, ArrayView]) -> Call:
     return replace(call, views={**call.views, **views})
 
 
-def _tensors(call: Call) -> list[str]:
-    return [name for name in call.inputs if name in call.views]
+def _placed(call: Call) -> list[str]:
+    """Every array of a call that has memory of its own."""
+    return [name for name in (*call.inputs, *call.outputs) if name in call.views and name not in call.aliases]
+
+
+def _differs(one: ArrayView, other: ArrayView) -> bool:
+    """Whether two layouts of one array differ in a way a kernel can tell."""
+    return one.align != other.align or (one.strides != other.strides and one.size > 1)
 
 
 def _each(size: object, change: Callable[[int], int]) -> object:

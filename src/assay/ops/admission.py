@@ -5,15 +5,30 @@ here, on copies, when nobody has it yet; then it is kept for both.
 """
 
 from collections.abc import Callable, Mapping
+from uuid import uuid4
 
-from assay.gate import Admitted
+from assay.errors import MeasureError
+from assay.gate import Admitted, Verdict
 from assay.kernel import Entrant, Setting
+from assay.measure import Protocol
 from assay.ops.arbiter import Admit, Exclusion
 from assay.ops.built import BuiltKernel
 from assay.ops.regime import Regime
-from assay.ops.sources import device_here, environment_or_none, facts_here, place_here
+from assay.ops.sources import device_here, environment_or_none, facts_here, log, place_here
 from assay.signature import Call
-from assay.tuning import Candidate, Declaration, Failed, Shop, VerdictSlot, keep_verdict, verdict_slot
+from assay.tuning import (
+    Candidate,
+    Declaration,
+    Failed,
+    Job,
+    Shop,
+    VerdictSlot,
+    WorkBench,
+    exact_shape,
+    keep_verdict,
+    verdict_slot,
+)
+from assay.worker import Limits, Worker
 
 Verdicts = dict[VerdictSlot, str]
 """Why a build may not run in a region; empty where it may."""
@@ -77,15 +92,38 @@ class Admission:
             self._verdicts[slot] = "" if kept.passed else kept.reason
         return self._verdicts[slot]
 
-    def _judged(self, shop: Shop, entrant: Entrant, regime: Regime) -> str:
-        """The gate's reason, asked now and kept; empty when it lets the entrant pass.
+    def _judged_apart(self, shop: Shop, entrant: Entrant) -> Verdict | Failed | None:
+        """The verdict on a C kernel, from a process of its own, so that its first crash is not the caller's.
 
-        Raises:
-            BuildError: the entrant does not build.
+        None for kernels of other frontends, for a call whose arrays would not arrive as they lie, and where there
+        can be no such process: then it is judged here.
         """
-        shop.program(entrant)
-        verdict = shop.judge(entrant)
-        if isinstance(verdict, Failed):
+        views = shop.call.views.values()
+        if shop.candidate(entrant).kernel.frontend != "c" or not all(view.contiguous for view in views):
+            return None
+        job = Job(
+            id=uuid4().hex,
+            declaration=self._declaration.only(entrant.kernel),
+            shape=exact_shape(self._declaration, shop.call),
+            inputs=shop.inputs,
+            place=place_here(),
+            protocol=Protocol(),
+            limits=Limits(),
+            own_process=True,
+        )
+        with Worker() as worker:
+            try:
+                return WorkBench(job, worker).examine([entrant], _unheard)[entrant]
+            except MeasureError as impossible:
+                log.info("%s is judged in this process: %s", entrant, impossible)
+                return None
+
+    def _judged(self, shop: Shop, entrant: Entrant, regime: Regime) -> str:
+        """The gate's reason, asked now and kept; empty when it lets the entrant pass."""
+        verdict = self._judged_apart(shop, entrant)
+        if verdict is None:
+            verdict = shop.judge(entrant)
+        if isinstance(verdict, Failed) and verdict.step != "call":
             return verdict.reason
         device = device_here()
         slot = verdict_slot(self._declaration, entrant, shop.call, device, place_here())
@@ -101,3 +139,7 @@ class Admission:
 def _unasked() -> str:
     """What is said of a build when the gate is not asked: nothing against it."""
     return ""
+
+
+def _unheard(entrant: Entrant, verdict: Verdict | Failed) -> None:
+    del entrant, verdict

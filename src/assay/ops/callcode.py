@@ -182,10 +182,14 @@ def _unpack(signature: Signature, made: list[str], given: str | None) -> list[st
     """Lines that bind the outputs a caller passed and, in the call, send a possible overlap to the miss."""
     if not made:
         return ["raise ValueError"]
-    lines = [f"{made[0]} = out"] if len(made) == 1 else [f"{', '.join(made)} = out"]
+    lines = [f"{made[0]} = out"]
+    if len(made) > 1:
+        lines = ["if out.__class__ is not tuple:", "    raise ValueError", f"{', '.join(made)} = out"]
     if given is None:
         return lines
-    for output in made:
+    for place, output in enumerate(made):
+        for other in made[:place]:
+            lines += [f"if $may_share({output}, {other}):", f"    return $miss($op, {given}, out)"]
         for argument in signature.tensor_args:
             name = argument.name
             owned = f"{output} is not {name} and {output}.base is None and {name}.base is None"

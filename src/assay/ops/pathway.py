@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -143,7 +143,7 @@ class Pathway:
             if name in given:
                 raise CallError(self.declaration.name, f"{name} is given twice")
             given[name] = value
-        return self._check(given, out)
+        return self._check({name: _plain_scalar(value) for name, value in given.items()}, out)
 
     def explain(self, call: Call) -> Explanation:
         """Which entrant would run a call, from where, and why."""
@@ -162,10 +162,10 @@ class Pathway:
         regime = current_regime()
         with self._lock:
             key = self._key(inputs, out)
-            plan = self.plans.get(key)
+            plan = self.plans.get(key) if key is not None else None
             if plan is None:
                 plan = self._planner.plan(call, regime, {}, named)
-                self.plans.keep(self._key(inputs, out), plan)
+                self._keep(inputs, out, plan)
         return self._run(op, plan, inputs, out)
 
     def failed(
@@ -189,7 +189,7 @@ class Pathway:
         with self._lock:
             excluded = {**plan.excluded, plan.answers.kernel: why}
             following = self._planner.plan(call, current_regime(), excluded, named)
-            self.plans.keep(self._key(inputs, out), following)
+            self._keep(inputs, out, following)
         if error is not None and call.record.written:
             raise error
         return self._run(op, following, inputs, out)
@@ -217,7 +217,8 @@ class Pathway:
         self._lock = threading.RLock()
 
     def _checked(self, inputs: tuple[object, ...], out: object) -> tuple[Call, dict[str, object]]:
-        named = dict(zip(self.declaration.signature.input_names, inputs, strict=True))
+        names = self.declaration.signature.input_names
+        named = {name: _plain_scalar(value) for name, value in zip(names, inputs, strict=True)}
         given = {name: value for name, value in named.items() if value is not MISSING}
         return self._check(given, out), named
 
@@ -226,6 +227,9 @@ class Pathway:
         outputs: dict[str, object] = {}
         if out is not None:
             fresh = signature.fresh_outputs
+            if isinstance(out, tuple) != (len(fresh) > 1):
+                wanted = f"a tuple of {len(fresh)} arrays" if len(fresh) > 1 else "one array"
+                raise CallError(name, f"out is a {type(out).__name__}, expected {wanted}: {', '.join(fresh)}")
             arrays = as_tuple(out)
             if len(arrays) != len(fresh):
                 raise CallError(name, f"out holds {len(arrays)} arrays, the op has {len(fresh)}: {', '.join(fresh)}")
@@ -243,11 +247,27 @@ class Pathway:
                 )
         return call
 
-    def _key(self, inputs: tuple[object, ...], out: object) -> Hashable:
-        return self._key_of(inputs, out)
+    def _keep(self, inputs: tuple[object, ...], out: object, plan: Plan) -> None:
+        key = self._key(inputs, out)
+        if key is not None:
+            self.plans.keep(key, plan)
+
+    def _key(self, inputs: tuple[object, ...], out: object) -> Hashable | None:
+        """The key of a call; None where something of it cannot be in one: such a call is planned each time."""
+        try:
+            key = self._key_of(inputs, out)
+            hash(key)
+        except (AttributeError, TypeError):
+            return None
+        return key
 
     def _new_planner(self) -> Planner:
         return Planner(self.declaration, self._pinned, self._built, dispatch, self._tuned)
+
+
+def _plain_scalar(value: object) -> object:
+    """A NumPy scalar as Python's own, so that what is kept under it can be written; anything else as it is."""
+    return cast("object", value.item()) if isinstance(value, np.generic) else value
 
 
 def _release_after_fork() -> None:

@@ -4,6 +4,7 @@ from assay.tuning.bench import Bench, Failed, Selected
 from assay.tuning.contest import Contest, Decision, Search
 from assay.tuning.decide import decide
 from assay.tuning.declaration import Candidate, Declaration, by_tier
+from assay.tuning.job import Job
 from assay.tuning.keep import Subject, TuneOrder, keep_verdict, protocol_text, result_of, tune
 from assay.tuning.keys import (
     BUCKET,
@@ -20,6 +21,7 @@ from assay.tuning.keys import (
 )
 from assay.tuning.result import EntrantResult, Progress, TrialResult, TuneResult
 from assay.tuning.shop import Shop
+from assay.tuning.workbench import WorkBench
 
 __all__ = [
     "BUCKET",
@@ -31,6 +33,7 @@ __all__ = [
     "Declaration",
     "EntrantResult",
     "Failed",
+    "Job",
     "Progress",
     "Search",
     "Selected",
@@ -40,6 +43,7 @@ __all__ = [
     "TuneOrder",
     "TuneResult",
     "VerdictSlot",
+    "WorkBench",
     "answer_key",
     "build_identity",
     "by_tier",

@@ -1,5 +1,6 @@
 """Calling an op: what comes back, what is recorded, and what a bad call leaves behind."""
 
+import copy
 import gc
 import weakref
 
@@ -221,3 +222,26 @@ def test_check_runs_nothing_and_raises_what_a_call_would() -> None:
         gemm.check(a, a)
     with pytest.raises(NoCallError):
         _ = gemm.last_call
+
+
+def test_a_copy_of_an_op_whose_kernel_calls_it_is_an_op_like_any_other() -> None:
+    @assay.op("forall N: Dim. (x: float64[N]) -> (y: float64[N])")
+    def double(x: Array) -> Array:
+        return 2 * x
+
+    @double.kernel
+    def halving(x: Array, *, y: Array) -> None:
+        if x.size > 2:
+            half = x.size // 2
+            y[:half], y[half:] = double(x[:half]), double(x[half:])
+        else:
+            np.multiply(x, 2, out=y)
+
+    x = np.arange(9.0)
+    double(x)
+    arrived = copy.deepcopy(double)
+    assert arrived is not double
+    np.testing.assert_array_equal(arrived(x), 2 * x)
+    assert arrived.name == "double"
+    assert [found.name for found in arrived.declaration.candidates] == ["halving"]
+    assert arrived.last_call.indices["N"] == 9

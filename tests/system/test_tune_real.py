@@ -12,7 +12,7 @@ from assay.measure import Protocol
 from assay.ops import Op, device_here, dispatch, environment_in_force, forget_profiles, place_here, tune_call
 from assay.store import Profile
 from assay.tuning import TuneOrder, TuneResult
-from assay.worker import Limits, Worker
+from assay.worker import Done, Limits, Worker
 
 Array = npt.NDArray[np.float32]
 
@@ -295,3 +295,23 @@ def test_two_outputs_never_share_memory_with_a_plan_and_without() -> None:
         with pytest.raises(ValueError, match="out is a tuple, expected one array: y"):
             plus_one(x, out=(one,))
         plus_one(x, out=one)
+
+
+@pytest.mark.spec("X13")
+def test_an_op_crosses_to_another_process_also_where_a_kernel_calls_it() -> None:
+    @assay.op("forall N: Dim. (x: float32[N]) -> (y: float32[N])")
+    def double(x: Array) -> Array:
+        return 2 * x
+
+    @double.kernel
+    def halving(x: Array, *, y: Array) -> None:
+        if x.size > 2:
+            half = x.size // 2
+            y[:half], y[half:] = double(x[:half]), double(x[half:])
+        else:
+            np.multiply(x, 2, out=y)
+
+    with Worker() as worker:
+        done = worker.run(lambda _channel: double(np.arange(5, dtype=np.float32)).tolist())
+    assert isinstance(done, Done)
+    assert done.value == [0, 2, 4, 6, 8]

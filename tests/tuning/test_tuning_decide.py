@@ -233,3 +233,37 @@ def test_progress_says_what_is_done_what_is_to_go_and_the_best_so_far() -> None:
     ]
     assert [one.note for one in heard if one.note] == ["wrong: y[0] is 1"]
     assert heard[-1].best_ratio == pytest.approx(0.8)
+
+
+@pytest.mark.spec("A9")
+def test_a_default_that_is_lost_while_it_is_timed_gives_its_place_to_the_next_and_the_tune_goes_on() -> None:
+    bench = ScriptedBench({"plain": 100_000, "quick": 80_000}, lost=frozenset({"fragile"}))
+    decision = decided([kernel("fragile"), kernel("plain"), kernel("quick")], bench, "fragile")
+    assert (decision.outcome, str(decision.default), str(decision.winner)) == ("gain", "plain", "quick")
+    assert outcomes(decision)["fragile"] == "failed"
+    assert bench.selected == [["plain", "quick"]]
+
+
+def test_when_defaults_are_lost_until_one_is_left_it_stands() -> None:
+    bench = ScriptedBench({}, lost=frozenset({"one"}))
+    decision = decided([kernel("one"), kernel("two")], bench, "one")
+    assert (str(decision.winner), decision.measured) == ("two", False)
+    assert outcomes(decision) == {"two": "not measured", "one": "failed"}
+
+
+def test_a_budget_ends_a_batch_between_entrants_and_the_decision_says_it_was_cut_short() -> None:
+    device = SimulatedDevice()
+
+    class Slow(ScriptedBench):
+        def examine(self, entrants: Sequence[Entrant], on_examined: OnExamined) -> dict[Entrant, Verdict | Failed]:
+            device.clock.advance(10_000_000_000)
+            return super().examine(entrants, on_examined)
+
+    tiles = range(1, 31)
+    bench = Slow({f"tiled[tile={tile}]": 1e5 - tile for tile in tiles})
+    decision = decided([kernel("tiled", list(tiles))], bench, "tiled", Search(budget_s=15), device)
+    assert len(bench.examined) == 8
+    assert decision.cut_short
+    assert list(outcomes(decision).values()).count("not reached") == 22
+    whole = decided([kernel("tiled", list(tiles))], ScriptedBench(bench.cost_ns), "tiled")
+    assert not whole.cut_short

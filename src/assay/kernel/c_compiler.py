@@ -15,6 +15,9 @@ NAMES = ("cc", "gcc", "clang")
 REMEDY = "install one (Debian: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install)"
 _SHOWN_LINES = 60
 
+_LONGEST_S = 50
+"""A compiler that takes longer hangs: less than what a worker gives a build, so that it is told by its name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
@@ -49,8 +52,17 @@ class Compiler:
         command = [self.path, *arguments]
         try:
             done = subprocess.run(
-                command, cwd=folder, input=text or "", capture_output=True, text=True, errors="replace", check=False
+                command,
+                cwd=folder,
+                input=text or "",
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=_LONGEST_S,
             )
+        except subprocess.TimeoutExpired:
+            return "", f"{self.path} did not answer within {_LONGEST_S} s"
         except OSError as failure:
             return "", f"{self.path} cannot be run: {failure}"
         if done.returncode == 0:
@@ -81,7 +93,9 @@ def _version(path: str, changed_ns: int) -> str:
 def _resolved(compiler: Compiler, flags: tuple[str, ...]) -> str:
     command = [compiler.path, *flags, "-###", "-E", "-x", "c", os.devnull]
     try:  # in the root folder, since clang writes the current one into the command
-        done = subprocess.run(command, cwd="/", capture_output=True, text=True, errors="replace", check=False)
-    except OSError as failure:
+        done = subprocess.run(
+            command, cwd="/", capture_output=True, text=True, errors="replace", check=False, timeout=_LONGEST_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as failure:
         return f"unknown: {failure}"
     return done.stderr

@@ -92,7 +92,7 @@ def _included(unit: Unit) -> tuple[str, ...]:
     own = () if unit.source.path is None else (unit.source.path,)
     if unit.compiler is None:
         return ("unlisted", _contents(own))
-    arguments = [*unit.options, "-MM", *unit.source.argument]
+    arguments = [*unit.options, "-M", *unit.source.argument]
     printed, complaint = unit.compiler.run(arguments, unit.source.folder, unit.source.text)
     if complaint is not None:
         return ("unlisted", _contents(own), complaint)
@@ -113,7 +113,7 @@ def _contents(files: Iterable[Path]) -> str:
 
 
 def _prerequisites(rule: str) -> list[str]:
-    r"""The files of a make rule, as ``-MM`` prints it.
+    r"""The files of a make rule, as ``-M`` prints it.
 
     >>> _prerequisites("k.o: k.c my\\ tile.h \\\n  pack.h\n")
     ['k.c', 'my tile.h', 'pack.h']

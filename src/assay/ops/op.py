@@ -28,8 +28,9 @@ class Op:
     Made by `assay.op`. Each op is of a class of its own, whose ``__call__`` was generated for its signature.
     """
 
-    __slots__ = ("__weakref__", "_pathway", "last_plan", "shapes")
+    __slots__ = ("__weakref__", "_declared", "_pathway", "last_plan", "shapes")
 
+    _declared: Declaration
     _pathway: Pathway
 
     def __new__(cls, declaration: Declaration, shapes: Sequence[Mapping[str, object]] = ()) -> Self:  # noqa: ARG004
@@ -53,8 +54,22 @@ class Op:
         self.shapes = tuple(dict(shape) for shape in shapes)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """An op crosses to another process as its declaration; plans, counters and records stay here."""
-        return (Op, (self.declaration, self.shapes))
+        """An op crosses to another process as its declaration; plans, counters and records stay here.
+
+        As an empty op and a state that follows, since a kernel may call the op it belongs to.
+        """
+        return (_unsettled, (), (self.declaration, self.shapes))
+
+    def __setstate__(self, state: tuple[Declaration, tuple[dict[str, object], ...]]) -> None:
+        """Takes the state; the declaration may itself not be whole yet, so it is looked at when first needed."""
+        self._declared, self.shapes = state
+        self.last_plan = None
+
+    def _settle(self) -> None:
+        """Becomes an op like any other, of a class of its own."""
+        made = Op(self._declared, self.shapes)
+        self._pathway = made.pathway
+        self.__class__ = type(made)  # pyright: ignore[reportAttributeAccessIssue]
 
     def __call__(self, *args: object, **kwargs: object) -> Any:  # noqa: ANN401 - what comes back is the caller's kind
         """The op's results for these inputs; ``out=`` gives arrays to write them to.
@@ -62,14 +77,15 @@ class Op:
         Raises:
             CallError: the call breaks the declaration; nothing was loaded, allocated or run.
         """
-        raise NotImplementedError  # every op's own class has the generated path
+        self._settle()  # every op's own class has the generated path: this one just arrived from another process
+        return self(*args, **kwargs)
 
     # What was declared
 
     @property
     def declaration(self) -> Declaration:
         """What was declared."""
-        return self._pathway.declaration
+        return self.pathway.declaration
 
     @property
     def name(self) -> str:
@@ -107,7 +123,7 @@ class Op:
         condition: Expr | Callable[[], bool] | None
         condition = parse_expr(available, f"{label}: available") if isinstance(available, str) else available
         fitted = kernel.for_signature(self.signature)
-        self._pathway.register(Candidate(fitted, gate, condition))
+        self.pathway.register(Candidate(fitted, gate, condition))
         return fitted
 
     def kernel(  # noqa: PLR0913 - the decorator takes what a kernel declares
@@ -166,12 +182,12 @@ class Op:
 
     def inputs(self, maker: F) -> F:
         """Registers the input maker: ``maker(rng, **indices)`` returns the inputs to tune and gate with."""
-        self._pathway.declare(replace(self.declaration, maker=maker))
+        self.pathway.declare(replace(self.declaration, maker=maker))
         return maker
 
     def probe(self, maker: F) -> F:
         """Registers one more probe the gate must use: ``maker(rng, **indices)`` returns its inputs."""
-        self._pathway.declare(replace(self.declaration, probes=(*self.declaration.probes, maker)))
+        self.pathway.declare(replace(self.declaration, probes=(*self.declaration.probes, maker)))
         return maker
 
     def at(self, kernel: str, **setting: Value) -> "Op":
@@ -214,7 +230,7 @@ class Op:
         Raises:
             CallError: the call breaks the declaration.
         """
-        return self._pathway.check_arguments(args, kwargs).record
+        return self.pathway.check_arguments(args, kwargs).record
 
     def describe(self, shape: Mapping[str, object]) -> Call:
         """The call a shape stands for, from its indices alone.
@@ -230,7 +246,7 @@ class Op:
         Raises:
             CallError: the call breaks the declaration.
         """
-        return self._pathway.explain(self._pathway.check_arguments(args, kwargs))
+        return self.pathway.explain(self.pathway.check_arguments(args, kwargs))
 
     def explain_shape(self, shape: Mapping[str, object]) -> Explanation:
         """Which entrant would run a call of this shape, from where, and why.
@@ -238,7 +254,7 @@ class Op:
         Raises:
             CallError: an index is missing, unknown or not of its kind.
         """
-        return self._pathway.explain(self.describe(shape))
+        return self.pathway.explain(self.describe(shape))
 
     # What the last call did
 
@@ -288,7 +304,7 @@ class Op:
 
     def iter_kernels(self) -> Iterator[BuiltKernel]:
         """Every kernel that was built for this op, each once."""
-        yield from dict.fromkeys(self._pathway.built.values())
+        yield from dict.fromkeys(self.pathway.built.values())
 
     def built_entries(self, interface: str) -> Mapping[tuple[str, str], BuiltKernel]:
         """What was built for an interface, by (kernel name, build identity); read-only, empty before the first build.
@@ -298,7 +314,7 @@ class Op:
         """
         if interface != self.name:
             raise KeyError(f"{self.name} has no interface {interface!r}, only {self.name!r}")
-        return self._pathway.built
+        return self.pathway.built
 
     def held_delegates(self) -> tuple["Op", ...]:
         """The sub-ops in stage order; a simple op holds none."""
@@ -315,7 +331,7 @@ class Op:
         Raises:
             TuneError: a tune failed; the old setting stays, and the request can be made again.
         """
-        self._pathway.request_tune()
+        self.pathway.request_tune()
 
     def kernel_config(self) -> Mapping[str, Value] | None:
         """The setting of the first built kernel that has one; None when there is none."""
@@ -327,6 +343,8 @@ class Op:
     @property
     def pathway(self) -> Pathway:
         """What plans this op's calls; for the layers above."""
+        if type(self) is Op:
+            self._settle()
         return self._pathway
 
     def _last_checked(self) -> Call:
@@ -344,6 +362,10 @@ def flops_of(declaration: Declaration, call: Call) -> int:
     if declaration.flops is None:
         raise DeclarationError(declaration.name, "no flops were declared", "pass flops= to assay.op")
     return flops(declaration.flops, call, declaration.name)
+
+
+def _unsettled() -> Op:
+    return object.__new__(Op)
 
 
 def _miss(op: Op, inputs: tuple[object, ...], out: object) -> object:

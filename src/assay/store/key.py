@@ -144,7 +144,7 @@ def digest(parts: Iterable[str | bytes]) -> str:
     """
     state = hashlib.sha256()
     for part in parts:
-        kind, content = ("s", part.encode()) if isinstance(part, str) else ("b", part)
+        kind, content = ("s", part.encode("utf-8", "surrogatepass")) if isinstance(part, str) else ("b", part)
         state.update(f"{kind}{len(content)}:".encode())
         state.update(content)
     return state.hexdigest()

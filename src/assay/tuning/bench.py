@@ -9,6 +9,7 @@ from typing import Protocol
 
 import msgspec
 
+from assay.errors import MeasureError
 from assay.gate import Verdict
 from assay.kernel import Entrant
 from assay.measure import Confirmation, Standing
@@ -39,6 +40,10 @@ class Verdicts(Protocol):
     def keep(self, entrant: Entrant, verdict: Verdict | Failed) -> None:
         """Keeps what was said."""
         ...
+
+
+class DefaultLostError(MeasureError):
+    """The default does not run any more; whatever else was admitted may."""
 
 
 class Selected(msgspec.Struct, frozen=True):
@@ -76,7 +81,7 @@ class Bench(Protocol):
         """Times the entrants beside the default, interleaved: the selecting stage, which claims nothing.
 
         Raises:
-            MeasureError: the default itself does not run any more.
+            DefaultLostError: the default itself does not run any more.
         """
         ...
 
@@ -84,6 +89,6 @@ class Bench(Protocol):
         """Races one candidate against the default on fresh data: the stage that claims.
 
         Raises:
-            MeasureError: the default itself does not run any more.
+            DefaultLostError: the default itself does not run any more.
         """
         ...

@@ -64,6 +64,7 @@ class Decision:
         trials: the entrants that ran, in order.
         standings: how each timed entrant did in the selecting stage, the default too.
         short_circuit: the entrant that ended the search early; None when it ran to its end.
+        cut_short: whether the budget ended before everything that was to be tried and raced was.
         warnings: protections that were missing.
     """
 
@@ -76,6 +77,7 @@ class Decision:
     trials: tuple[TrialResult, ...]
     standings: Mapping[Entrant, Standing]
     short_circuit: str | None
+    cut_short: bool
     warnings: tuple[str, ...]
 
     @property

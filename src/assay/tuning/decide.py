@@ -19,11 +19,14 @@ from assay.measure import Confirmation, Standing
 from assay.search import Strategy, strategy_for
 from assay.signature import Facts
 from assay.store import EntrantOutcome, Outcome
-from assay.tuning.bench import Bench, Failed, Selected
+from assay.tuning.bench import Bench, DefaultLostError, Failed, Selected
 from assay.tuning.contest import Contest, Decision, Search
 from assay.tuning.declaration import Candidate, by_tier
 from assay.tuning.keys import device_facts
 from assay.tuning.result import EntrantResult, Progress, TrialResult
+
+CHUNK = 4
+"""How many entrants are examined between two looks at a budget."""
 
 FINALISTS = 4
 """How many of the best are timed side by side once more when they were selected in different batches."""
@@ -78,6 +81,7 @@ class _Course:
     wall_s: dict[Entrant, float] = field(default_factory=dict[Entrant, float])
     batches: int = 0
     looked_at: int = 0
+    cut_short: bool = False
     start_ns: int = 0
 
     def enter(self) -> None:
@@ -130,17 +134,32 @@ class _Course:
 
     def examine_batch(self) -> None:
         """Has the batch built and judged; what is not admitted is out, with its reason."""
-        self.began_ns |= dict.fromkeys(self.batch, self.device.clock.now_ns())
-        self._tell("gate", str(self.batch[0]), to_go=len(self.batch))
-        for entrant, verdict in self.bench.examine(self.batch, self._examined).items():
+        left, self.batch = self.batch, []
+        size = len(left) if self.search.budget_s is None else CHUNK
+        while left:
+            if self.batch and self._time_is_up():
+                self.not_reached += left
+                break
+            chunk, left = left[:size], left[size:]
+            self.batch += chunk
+            self.began_ns |= dict.fromkeys(chunk, self.device.clock.now_ns())
+            self._tell("gate", str(chunk[0]), to_go=len(chunk) + len(left))
+            self._examine(chunk, len(left))
+        if self.default not in self.admitted:
+            self.default = self._next_default()
+
+    def _examine(self, chunk: list[Entrant], behind: int) -> None:
+        def examined(entrant: Entrant, verdict: Verdict | Failed) -> None:
+            place = chunk.index(entrant) + 1
+            self._examined(entrant, verdict, chunk[place] if place < len(chunk) else None, len(chunk) - place + behind)
+
+        for entrant, verdict in self.bench.examine(chunk, examined).items():
             if isinstance(verdict, Admitted):
                 self.admitted.append(entrant)
             elif isinstance(verdict, Failed):
                 self._refuse(entrant, "failed", verdict.reason)
             else:
                 self._refuse(entrant, "refused", verdict.reason)
-        if self.default not in self.admitted:
-            self.default = self._next_default()
 
     def _next_default(self) -> Entrant:
         """What stands in for a default that is out: the unmeasured choice among the admitted, at its own setting."""
@@ -156,7 +175,7 @@ class _Course:
         rivals = [entrant for entrant in alive if entrant != self.default]
         if rivals:
             self._tell("select", to_go=len(rivals))
-            self._rank(self.bench.select(rivals, self.default))
+            self._select(rivals)
         now = self.device.clock.now_ns()
         ratios: dict[str, dict[Setting, float | None]] = {name: {} for name in self.strategies}
         for entrant in self.batch:
@@ -170,10 +189,10 @@ class _Course:
 
     def conclude(self) -> Decision:
         """Lets the one survivor race the default, and puts the account together."""
+        survivor = self._survivor()
         if not self.admitted and self.refused:
             reasons = "; ".join(f"{entrant}: {reason}" for entrant, (_, reason) in self.refused.items())
             raise TuneError(str(self.contest), f"no entrant survived: {reasons}")
-        survivor = self._survivor()
         confirmation: Confirmation | None = None
         outcome: Outcome = "no gain"
         if survivor is None and self.trouble:
@@ -181,15 +200,15 @@ class _Course:
         elif survivor is None:
             reason = self._why_nobody()
         elif self._time_is_up():
+            self.cut_short = True
             reason = f"out of budget before {survivor} could be confirmed"
         else:
             self._tell("confirm", str(survivor))
-            found = self.bench.confirm(survivor, self.default)
-            if isinstance(found, Failed):
-                self._refuse(survivor, "failed", found.reason)
-                reason = f"{survivor} failed while it was confirmed: {found.reason}"
-            else:
+            found = self._confirmed(survivor)
+            if isinstance(found, Confirmation):
                 confirmation, outcome, reason = found, found.outcome, _raced(survivor, found)
+            else:
+                reason = found
         winner = survivor if outcome == "gain" and survivor is not None else self.default
         return Decision(
             outcome=outcome,
@@ -201,8 +220,23 @@ class _Course:
             trials=self._trials(winner, outcome),
             standings=self._timed(),
             short_circuit=None,
+            cut_short=self.cut_short or bool(self.not_reached),
             warnings=self.bench.warnings,
         )
+
+    def _confirmed(self, survivor: Entrant) -> Confirmation | str:
+        """The race of the survivor against the default; or why it did not come to an end."""
+        try:
+            found = self.bench.confirm(survivor, self.default)
+        except DefaultLostError as lost:
+            gone = self.default
+            self._replace_default(lost)
+            self.default = survivor
+            return f"the default {gone} failed while it was raced, and {survivor} takes its place: {lost.said}"
+        if isinstance(found, Confirmation):
+            return found
+        self._refuse(survivor, "failed", found.reason)
+        return f"{survivor} failed while it was confirmed: {found.reason}"
 
     def _why_nobody(self) -> str:
         """Why no entrant is worth confirming."""
@@ -222,7 +256,7 @@ class _Course:
         if self.batches == 1 or len(ahead) <= 1 or self._time_is_up():
             return ahead[0] if ahead else None
         finalists = ahead[:FINALISTS]
-        self._rank(self.bench.select(finalists, self.default))
+        self._select(finalists)
         ahead = self._ahead(finalists)
         return ahead[0] if ahead else None
 
@@ -231,6 +265,24 @@ class _Course:
         ratios = {one: found.ratio for one in entrants if (found := self.standings.get(one)) is not None}
         faster = [(ratio, str(one), one) for one, ratio in ratios.items() if ratio is not None and ratio < 1.0]
         return [one for _, _, one in sorted(faster, key=lambda found: found[:2])]
+
+    def _select(self, rivals: list[Entrant]) -> None:
+        """Times rivals beside the default; one that is lost gives its place to the next, and they are timed again."""
+        while rivals:
+            try:
+                self._rank(self.bench.select(rivals, self.default))
+            except DefaultLostError as lost:
+                self._replace_default(lost)
+                rivals = [one for one in rivals if one != self.default] if self.admitted else []
+            else:
+                return
+
+    def _replace_default(self, lost: DefaultLostError) -> None:
+        """Puts the default out; what was measured beside it says nothing of the next one."""
+        self._refuse(self.default, "failed", lost.said)
+        self.standings.clear()
+        self.own_standing = None
+        self.default = self._next_default()
 
     def _rank(self, selected: Selected) -> None:
         self.own_standing = selected.default or self.own_standing
@@ -254,17 +306,15 @@ class _Course:
         self.skipped.append(EntrantResult(candidate.name, setting, "skipped", reason))
         self._tell("gate", note=f"{candidate.name}: {reason}")
 
-    def _examined(self, entrant: Entrant, verdict: Verdict | Failed) -> None:
+    def _examined(self, entrant: Entrant, verdict: Verdict | Failed, following: Entrant | None, to_go: int) -> None:
         self.looked_at += 1
-        place, now = self.batch.index(entrant) + 1, self.device.clock.now_ns()
-        note = ""
+        now, note = self.device.clock.now_ns(), ""
         if not isinstance(verdict, Admitted):
             note = f"{entrant}: {verdict.reason}"
             self.wall_s[entrant] = (now - self.began_ns[entrant]) / 1e9
-        following = self.batch[place] if place < len(self.batch) else None
         if following is not None:
             self.began_ns[following] = now
-        self._tell("gate", str(following or ""), to_go=len(self.batch) - place, note=note)
+        self._tell("gate", str(following or ""), to_go=to_go, note=note)
 
     def _tell(self, stage: str, entrant: str = "", *, to_go: int = 0, note: str = "") -> None:
         """Says where the tune is."""

@@ -133,11 +133,12 @@ def tune(
     kept = None if order.remeasure else order.environment.answer(entry.key, entry.checksum, fresh=True)
     if kept is not None and kept.protocol == protocol_text(order.protocol):
         return result_of(kept)
+    order = order if kept is None else replace(order, remeasure=True)
     began_ns = order.device.clock.now_ns()
     decision = _decided(subject, order, search, on_progress)
     answer = _answer(subject, order, entry, decision)
     record = None
-    if decision.measured:
+    if decision.measured and (not decision.cut_short or decision.outcome == "gain"):
         record = TuneRecord(
             entry=entry,
             winner=answer.winner.index,
@@ -147,7 +148,14 @@ def tune(
             dry_run=order.dry_run,
         )
         record = _commit(subject, order, answer, record, decision)
-    return replace(result_of(answer), trials=decision.trials, record=record, kept=False, warnings=decision.warnings)
+    return replace(
+        result_of(answer),
+        complete=not decision.cut_short,
+        trials=decision.trials,
+        record=record,
+        kept=False,
+        warnings=decision.warnings,
+    )
 
 
 def result_of(answer: Answer) -> TuneResult:
@@ -184,6 +192,10 @@ def result_of(answer: Answer) -> TuneResult:
         record=None,
         kept=True,
     )
+
+
+CUT_SHORT = " cut short"
+"""Put after the protocol of a gain that was confirmed before all was tried: it runs, and a later tune goes on."""
 
 
 def protocol_text(protocol: Protocol) -> str:
@@ -293,7 +305,7 @@ def _answer(subject: Subject, order: TuneOrder, entry: TableEntry, decision: Dec
         interval=confirmed.interval if confirmed is not None else None,
         evidence=msgspec.convert(confirmed.evidence, Evidence, from_attributes=True) if confirmed is not None else None,
         date=order.device.clock.date(),
-        protocol=protocol_text(order.protocol),
+        protocol=f"{protocol_text(order.protocol)}{CUT_SHORT if decision.cut_short else ''}",
         versions=dict(order.versions),
         indices=subject.shape,
     )

@@ -80,6 +80,7 @@ class TuneResult:
         entrants: every entrant, ranked best first.
         record: the account that was kept; None for a single entrant or an answer that was kept before.
         kept: whether the answer was kept by an earlier tune and nothing was measured now.
+        complete: whether everything was tried and raced, and the budget did not end it before.
         warnings: protections that were missing while measuring.
     """
 
@@ -96,6 +97,7 @@ class TuneResult:
     entrants: tuple[EntrantResult, ...]
     record: TuneRecord | None
     kept: bool
+    complete: bool = True
     warnings: tuple[str, ...] = ()
 
 

@@ -12,7 +12,7 @@ from assay.errors import MeasureError
 from assay.gate import Verdict
 from assay.kernel import Entrant
 from assay.measure import Confirmation
-from assay.tuning.bench import Failed, OnExamined, Selected, Verdicts
+from assay.tuning.bench import DefaultLostError, Failed, OnExamined, Selected, Verdicts
 from assay.tuning.job import Job, confirm_one, examine_batch, select_batch
 from assay.worker import Channel, Done, Fault, Runner
 
@@ -70,7 +70,7 @@ class WorkBench:
             if isinstance(outcome, Fault):
                 blamed = _blamed(outcome, left)
                 if blamed is None:
-                    raise MeasureError(self._job.declaration.name, str(outcome), outcome.trace)
+                    raise MeasureError(self._job.declaration.name, str(outcome))
                 note((blamed, _failed(outcome)))
                 left.remove(blamed)
         return found
@@ -79,7 +79,7 @@ class WorkBench:
         """Times the entrants beside the default, interleaved.
 
         Raises:
-            MeasureError: the default does not run any more.
+            DefaultLostError: the default does not run any more.
         """
         lost: dict[Entrant, Failed] = {}
         left: list[Entrant] = list(entrants)
@@ -98,7 +98,7 @@ class WorkBench:
         """Races one candidate against the default on fresh data.
 
         Raises:
-            MeasureError: the default does not run any more.
+            DefaultLostError: the default does not run any more.
         """
         lost: dict[Entrant, Failed] = {}
         default_lost = False
@@ -119,13 +119,13 @@ class WorkBench:
         """Takes a fault into account: an entrant's own puts it out, the default's first one is forgiven.
 
         Raises:
-            MeasureError: it is nobody's, or the default's second.
+            DefaultLostError: it is nobody's, or the default's second.
         """
         if blamed is not None and blamed != default:
             lost[blamed] = _failed(fault)
             return before
         if blamed is None or before:
-            raise MeasureError(self._job.declaration.name, f"the default {default} cannot be timed: {fault}")
+            raise DefaultLostError(str(default), f"the default cannot be timed: {fault.reason}")
         return True
 
 

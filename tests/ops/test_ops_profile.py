@@ -47,13 +47,18 @@ def test_a_profile_chooses_kernel_and_setting() -> None:
 
 
 @pytest.mark.parametrize("setting", [{"tile": 1}, {"tile": 7}])
-def test_a_recorded_setting_the_kernel_forbids_now_gives_way_to_the_kernels_own(setting: dict[str, int]) -> None:
+def test_a_recorded_setting_the_kernel_forbids_now_gives_way_to_the_kernels_own(
+    setting: dict[str, int], caplog: pytest.LogCaptureFixture
+) -> None:
     gemm = tunable_gemm(default=2, constraints=("tile > 1",))
     in_force("tiled", setting)
     a, b = matrices(32, 8, 5)
     assert str(gemm.explain(a, b).entrant) == "tiled[tile=2]"
     np.testing.assert_allclose(gemm(a, b), a @ b, rtol=1e-5)
     assert counted(gemm) == {"won": 1}
+    said = [record.getMessage() for record in caplog.records if "tile=7 is not in" in record.getMessage()]
+    assert len(said) == (1 if setting == {"tile": 7} else 0)  # once, though it was looked at more often
+    assert all("edit or delete the entry" in line for line in said)
 
 
 def test_a_profile_that_names_a_kernel_the_op_does_not_have_gives_way() -> None:

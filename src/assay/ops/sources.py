@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from assay.device import Device, cpu_device
-from assay.errors import ProfileError, StoreError
+from assay.errors import DeclarationError, ProfileError, StoreError
 from assay.kernel import Place, Value
 from assay.ops.arbiter import Proposal
 from assay.ops.regime import Regime, environment_in_force, options_in_force
@@ -86,11 +86,23 @@ def resolved(declaration: Declaration, call: Call, regime: Regime) -> Resolved |
     profile = profile_here()
     if profile is None:
         return None
-    try:
-        return profile.resolve(declaration.name, exact_shape(declaration, call))
-    except ProfileError as contradiction:
-        tell_once(str(contradiction))
-        return None
+    found = profile.resolve(declaration.name, exact_shape(declaration, call))
+    tell_of_dropped(declaration, found)
+    return found
+
+
+def tell_of_dropped(declaration: Declaration, found: Resolved) -> None:
+    """Warns of what a profile records that the op, as it is now, does not have: it gives way to what is there."""
+    for entry in found.entries:
+        candidate = declaration.candidate(entry.kernel)
+        if candidate is None:
+            names = ", ".join(one.name for one in declaration.candidates) or "none"
+            tell_once(f"profile entry {entry}: {declaration.name} has no such kernel, only {names}; edit or delete it")
+            continue
+        try:
+            candidate.kernel.setting(entry.setting)
+        except DeclarationError as wrong:
+            tell_once(f"profile entry {entry}: {wrong}; the kernel's own setting is used: edit or delete the entry")
 
 
 def recorded_settings(found: Resolved | None) -> Mapping[str, Mapping[str, Value]]:

@@ -1,13 +1,13 @@
 """Tuning one call of an op: what is in force, what would be tried, and the tune itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from assay.errors import SpaceError
 from assay.kernel import Entrant
 from assay.ops.arbiter import Question
 from assay.ops.op import Op
-from assay.ops.sources import facts_here
+from assay.ops.sources import facts_here, tell_of_dropped
 from assay.signature import Call
 from assay.store import Profile
 from assay.tuning import Progress, Search, Subject, TuneOrder, TuneResult, exact_shape, shape_text, tune
@@ -113,6 +113,6 @@ def default_in_force(question: Question, profile: Profile) -> Entrant | None:
 
 
 def _question(op: Op, call: Call, profile: Profile) -> Question:
-    settings: Mapping[str, Mapping[str, int | float | bool | str]]
-    settings = profile.resolve(op.name, exact_shape(op.declaration, call)).settings
-    return Question(op.declaration, call, facts_here(), {}, settings, {})
+    found = profile.resolve(op.name, exact_shape(op.declaration, call))
+    tell_of_dropped(op.declaration, found)
+    return Question(op.declaration, call, facts_here(), {}, found.settings, {})

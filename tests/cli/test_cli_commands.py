@@ -54,7 +54,9 @@ def a_folder_with_a_target(own_folders: Path) -> Iterator[Path]:
         (["tune", "mine.py", "--device", "cuda"], "assay: no device 'cuda'; there is 'cpu'"),
         (["tune", "mine.py", "--seed", "x"], "assay: invalid value for '--seed'"),
         (["tune"], "assay: missing argument 'TARGET'"),
-        (["tnue", "mine.py"], "assay: no such command 'tnue'"),
+        (["tnue", "mine.py"], "assay: no command 'tnue'; did you mean 'tune'?"),
+        (["qqq"], "assay: no command 'qqq'; there are tune, explain, records, dispatch, doctor"),
+        (["tune", "gemm,softmax"], "assay: 'gemm,softmax': one target is given at a time"),
         (["explain", "mine.py", "N=5,M=2,T=float32"], "assay: twice: "),
         (["records", "--kind", "autotuen"], "assay: no kind of record 'autotuen'; did you mean 'autotune'?"),
     ],
@@ -83,9 +85,21 @@ def test_when_nothing_can_be_tuned_it_is_wrong_use_and_the_missing_index_is_name
 ) -> None:
     assert main(["tune", "mine.py", "--shape", "T=float32"]) == 2
     said = capsys.readouterr()
-    complaint = said.err.splitlines()[-1]
+    (complaint,) = said.err.splitlines()
     assert complaint.startswith("assay: nothing could be tuned: twice: ")
     assert "lacks N" in complaint
+    assert said.out == "", "the reason is said once"
+
+
+def test_when_no_shape_can_be_tuned_each_reason_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    shapes = ("--shape", "T=float32", "--shape", "N=1,T=int8")
+    for arguments in (["tune", "mine.py", *shapes], ["tune", "mine.py", *shapes, "--plan"]):
+        assert main(arguments) == 2
+        said = capsys.readouterr()
+        head, *reasons = said.err.splitlines()
+        assert head == "assay: nothing could be tuned: all 2 shapes failed"
+        assert [reason.split(": failed: ")[0] for reason in reasons] == ["  twice T=float32", "  twice N=1,T=int8"]
+        assert said.out == ""
 
 
 def test_help_names_every_command_and_no_command_asks_for_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,4 +115,7 @@ def test_a_plan_says_what_competes_and_leaves_nothing(capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     assert "N=3000, T=float32" in shown
     assert "repeated[times=20]" in shown
+    last = shown.splitlines()[-1]
+    assert last.startswith("would write profiles/")
+    assert last.endswith(".json")
     assert not (own_folders / "profiles").exists()

@@ -5,16 +5,33 @@ from io import StringIO
 
 import pytest
 
-from assay.cli.progress import LINES_PER_STAGE, PlainProgress, end_line, progress_line, shape_line
+from assay.cli.progress import PlainProgress, end_line, live_text, progress_line, shape_line
 from assay.cli.screen import Screen
 from assay.errors import TuneError
 from assay.job import RunProgress, ShapeFailure
-from assay.tuning import Progress
+from assay.tuning import EntrantResult, Progress, TuneResult
 
 AT = Progress(
     op="gemm", shape="M=256,T=float32", stage="select", timed=12, to_go=20, best="tiled[MR=8]", best_ratio=0.64
 )
 NOW = RunProgress(number=2, shapes=8, at=AT, left_s=65.0)
+FAILURE = ShapeFailure("gemm", {"M": 7}, TuneError("gemm", "no entrant survived"))
+NUMPY = EntrantResult("numpy", {}, "ranked", "", 1000.0, 1.0)
+DECIDED = TuneResult(
+    op="gemm",
+    shape={"M": 5},
+    outcome="no gain",
+    reason="futile",
+    winner=NUMPY,
+    default=NUMPY,
+    ratio=None,
+    interval=None,
+    evidence=None,
+    trials=(),
+    entrants=(NUMPY,),
+    record=None,
+    kept=False,
+)
 
 
 class Piped(StringIO):
@@ -58,13 +75,32 @@ def test_a_pipe_gets_plain_lines_each_flushed(piped: Piped) -> None:
     assert "\x1b" not in piped.getvalue()
 
 
-def test_a_stage_of_hundreds_of_settings_says_at_most_a_few_lines(piped: Piped) -> None:
+def test_a_shape_of_hundreds_of_settings_in_many_batches_says_four_lines(piped: Piped) -> None:
     progress = PlainProgress(Screen(piped))
-    for done in range(501):
-        progress.on_progress(select(done, 500 - done))
+    for batch in range(50):
+        for done in range(20):
+            progress.on_progress(select(20 * batch + done, 20 - done, stage="gate", entrant="tiled[MR=8]"))
+        progress.on_progress(select(20 * batch + 20, 20))
+    progress.on_progress(select(1000, 0, stage="confirm"))
+    progress.on_result(FAILURE)
+    progress.endings.release()
     lines = piped.getvalue().splitlines()
-    assert lines[-1].startswith("  select, 500 timed, 0 to go")
-    assert LINES_PER_STAGE <= len(lines) <= LINES_PER_STAGE + 2
+    assert [line.split(",")[0] for line in lines] == [
+        "shape 2 of 8: gemm M=256",
+        "  select",
+        "  confirm",
+        "gemm M=7: failed: no entrant survived",
+    ]
+
+
+@pytest.mark.spec("M39")
+def test_on_a_terminal_the_entrant_at_work_is_shown_below_how_far_the_shape_is() -> None:
+    assert live_text(select(12, 20, stage="gate", entrant="tiled[MR=8]", best="")).splitlines() == [
+        "shape 2 of 8: gemm M=256,T=float32",
+        "  gate, 12 judged, 20 to go, about 1 min 05 s left",
+        "  at work: tiled[MR=8]",
+    ]
+    assert "at work" not in live_text(NOW)
 
 
 @pytest.mark.spec("M39")
@@ -94,5 +130,14 @@ def test_each_shape_begins_with_its_own_line(piped: Piped) -> None:
 
 
 def test_a_shape_that_failed_ends_with_its_reason() -> None:
-    failure = ShapeFailure("gemm", {"M": 7}, TuneError("gemm", "no entrant survived"))
-    assert end_line(failure) == "gemm M=7: failed: no entrant survived"
+    assert end_line(FAILURE) == "gemm M=7: failed: no entrant survived"
+
+
+def test_a_failure_is_said_when_a_shape_was_decided_and_at_once_from_then_on(piped: Piped) -> None:
+    progress = PlainProgress(Screen(piped))
+    progress.on_result(FAILURE)
+    assert piped.getvalue() == "", "when nothing can be tuned, the complaint says it"
+    progress.on_result(DECIDED)
+    progress.on_result(FAILURE)
+    failed = "gemm M=7: failed: no entrant survived"
+    assert piped.getvalue().splitlines() == [failed, "gemm M=5: no gain: numpy stays, futile", failed]

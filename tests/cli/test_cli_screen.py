@@ -14,7 +14,10 @@ WIDE = Table(
 )
 
 
-def test_a_piped_table_keeps_to_its_width_and_breaks_between_indices(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_piped_table_keeps_to_its_width_and_breaks_between_indices(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     with open_screen(as_json=False) as screen:
         screen.show(WIDE)
     lines = capsys.readouterr().out.splitlines()
@@ -22,6 +25,19 @@ def test_a_piped_table_keeps_to_its_width_and_breaks_between_indices(capsys: pyt
     assert max(len(line) for line in lines) <= PIPED_WIDTH
     assert "D29=29000" in "".join(lines)
     assert all(not line.rstrip().endswith("D2") for line in lines)
+
+
+def test_a_piped_table_takes_the_width_that_columns_says(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widest: dict[int, int] = {}
+    for columns in (60, 140):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        with open_screen(as_json=False) as screen:
+            screen.show(WIDE)
+        widest[columns] = max(len(line) for line in capsys.readouterr().out.splitlines())
+    assert widest[60] <= 60
+    assert PIPED_WIDTH < widest[140] <= 140
 
 
 def test_a_line_is_never_broken(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """After a run the profile has an entry for each shape, and a reloaded one resolves each to its winner."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ def decided() -> list[tuple[ShapeTask, TuneResult]]:
     def scaled(x: object, scale: object) -> object:
         return (x, scale)
 
-    tasks, _ = queue([scaled], [{"N": size, "scale": 2.0} for size in SIZES])
+    queued = queue([scaled], [{"N": size, "scale": 2.0} for size in SIZES])
+    tasks = [one for one in queued if isinstance(one, ShapeTask)]
     return [(task, won_by(task, size)) for task, size in zip(tasks, SIZES, strict=True)]
 
 
@@ -66,3 +68,15 @@ def test_the_same_decisions_again_leave_the_bytes_as_they_are(
     before = path.read_bytes()
     assert not profile_after(Profile.load(path), reversed(decided)).save(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.spec("M34")
+def test_a_refused_race_decides_nothing_it_makes_no_entry_and_leaves_one_there_is(
+    decided: list[tuple[ShapeTask, TuneResult]],
+) -> None:
+    refused = [(task, replace(result, outcome="refused", winner=result.default)) for task, result in decided]
+    assert profile_after(Profile("device"), refused).entries == ()
+    before = profile_after(Profile("device"), decided)
+    assert profile_after(before, refused) == before
+    nothing_gained = [(task, replace(result, outcome="no gain", winner=result.default)) for task, result in decided]
+    assert {entry.kernel for entry in profile_after(before, nothing_gained).entries} == {"plain"}

@@ -56,7 +56,7 @@ def test_the_module_of_a_file_has_the_same_name_in_every_run(tmp_path: Path) -> 
     path = write_ops(tmp_path / "mine.py", "twice")
     before = set(sys.modules)
     resolve(str(path))
-    (name,) = {found for found in set(sys.modules) - before if not found.startswith("assay.")}
+    (name,) = {found for found in set(sys.modules) - before if found.startswith("assay_file_")}
     del sys.modules[name]
     resolve(str(path))
     assert name in sys.modules
@@ -192,3 +192,12 @@ def test_explaining_needs_one_op(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=r"has 2 ops \(twice, half\); name one, as .*mine\.py:twice"):
         resolve_one(str(path))
     assert resolve_one(f"{path}:half").name == "half"
+
+
+@pytest.mark.spec("M40")
+def test_two_targets_in_one_text_are_refused_but_a_comma_in_a_path_is_none(tmp_path: Path) -> None:
+    write_ops(tmp_path / "homely.py", "twice", "half")
+    sys.path.insert(0, str(tmp_path))
+    with pytest.raises(TargetError, match=r"'twice,half': one target is given at a time; give one op, or the module"):
+        resolve("twice,half", home="homely")
+    assert names_of(resolve(str(write_ops(tmp_path / "a,b.py", "third")))) == ["third"]

@@ -92,7 +92,7 @@ def test_a_quiet_machine_with_a_fine_clock_is_fit(tmp_path: Path) -> None:
     assert document["cores"] == 4
     assert document["clock_step_ns"] == 100
     assert document["compiler"] == {"path": "/usr/bin/cc", "version": "cc 13.2"}
-    assert document["store"] == {"path": str(tmp_path / "default.db"), "trouble": ""}
+    assert document["store"] == {"path": str(tmp_path / "default.db"), "trouble": "", "exists": False}
 
 
 def test_a_counter_that_is_missing_is_unknown_and_never_zero(tmp_path: Path) -> None:
@@ -118,8 +118,19 @@ def test_a_machine_is_unfit_for_a_reason(machine: Machine, reason: str, tmp_path
 
 def test_a_store_that_is_damaged_makes_the_machine_unfit_and_is_named(tmp_path: Path) -> None:
     health = look_at(Machine(step_ns=100), tmp_path, "is damaged")
-    assert health.store.trouble == f"{tmp_path / 'default.db'}: is damaged"
+    assert (health.store.path, health.store.trouble) == (str(tmp_path / "default.db"), "is damaged")
+    assert health.reasons == (f"store {tmp_path / 'default.db'}: is damaged",)
     assert health_document(health)["fit"] is False
+
+
+def test_a_profile_that_is_not_there_yet_is_no_trouble_and_says_so(tmp_path: Path) -> None:
+    health = look_at(Machine(step_ns=100), tmp_path)
+    rows = dict(row for row in health_table(health).rows if len(row) == 2)
+    assert rows["profile"] == f"{tmp_path / 'profiles/test-cpu-4c.json'} (not there yet)"
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles/test-cpu-4c.json").touch()
+    rows = dict(row for row in health_table(look_at(Machine(step_ns=100), tmp_path)).rows if len(row) == 2)
+    assert rows["profile"] == str(tmp_path / "profiles/test-cpu-4c.json")
 
 
 def test_a_frontend_that_is_missing_says_how_to_get_it() -> None:

@@ -20,32 +20,43 @@ ANSWER = Answer(
     winner=Winner("tiled", 1, {"MR": 8}),
     default=Chosen("numpy"),
     outcome="gain",
+    ratio=0.5504,
+    indices={"M": 250, "B": (2, 3), "T": "float32"},
     entrants=(Ranked("tiled", {"MR": 8}, "ranked", median_ns=1.0),),
 )
 SESSION = Session(id="s1", process=1, operating_system="Linux", architecture="x86_64", started="2026-01-01T00:00:00Z")
 
 
-def test_a_row_names_the_winner_its_answer_names() -> None:
+def test_a_row_says_the_shape_that_was_measured_its_outcome_and_the_winner_as_its_answer_does() -> None:
     (row,) = records_table([KEPT], [ANSWER], [SESSION]).rows
     assert row == (
-        "2026-01-01T00:00:00Z",
-        "autotune: gemm M=256 (performance)",
-        "tiled[MR=8]",
+        "2026-01-01 00:00",
+        "gemm",
+        "M=250, B=2x3, T=float32",
+        "gain 0.550: tiled[MR=8]",
         "2",
         "2.5 s",
-        "stored",
+        "yes",
     )
 
 
-def test_a_record_whose_answer_is_gone_names_the_winner_by_its_place() -> None:
-    (row,) = records_table([KEPT], [], []).rows
-    assert (row[0], row[2]) == ("s1", "kernel 1")
+def test_without_a_race_an_outcome_has_no_ratio() -> None:
+    none = msgspec.structs.replace(ANSWER, outcome="no gain", ratio=None, winner=Winner("numpy", 0))
+    (row,) = records_table([KEPT], [none], [SESSION]).rows
+    assert row[3] == "no gain: numpy stays"
+
+
+def test_a_record_whose_answer_is_gone_says_what_its_key_says_and_names_the_winner_by_its_place() -> None:
+    other = msgspec.structs.replace(ANSWER, checksum="another list of kernels")
+    for answers in ([], [other]):
+        (row,) = records_table([KEPT], answers, []).rows
+        assert row[:4] == ("s1", "gemm", "M=256 (performance)", "kernel 1")
 
 
 def test_a_record_that_was_not_stored_says_why() -> None:
     lost = msgspec.structs.replace(RECORD, stored=False, reason="another writer was first", dry_run=True)
     (row,) = records_table([msgspec.structs.replace(KEPT, body=lost)], [ANSWER], [SESSION]).rows
-    assert row[5] == "not stored: another writer was first, dry run"
+    assert row[6] == "no: another writer was first, dry run"
 
 
 def test_the_document_has_the_fields_of_a_record_beside_its_place() -> None:

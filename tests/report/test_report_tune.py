@@ -8,7 +8,9 @@ import pytest
 
 from assay.errors import TuneError
 from assay.job import ShapeFailure
-from assay.report import Column, Table, gain_text, ratio_text, tune_document, tune_table, warning_lines
+from assay.ops import PlannedShape
+from assay.ops.tune import PlannedCandidate
+from assay.report import Column, Table, gain_text, plan_table, ratio_text, tune_document, tune_table, warning_lines
 from assay.store import Evidence
 from assay.tuning import EntrantResult, TuneResult
 
@@ -32,6 +34,7 @@ GAIN = TuneResult(
     warnings=("no run-queue counter",),
 )
 NO_GAIN = replace(GAIN, outcome="no gain", winner=DEFAULT, reason="futile", ratio=None, interval=None, evidence=None)
+REFUSED = replace(NO_GAIN, outcome="refused", reason="39 of 60 calls waited for a CPU")
 FAILURE = ShapeFailure("softmax", {"N": 7}, TuneError("softmax", "no entrant survived", "mend one"))
 
 
@@ -41,38 +44,50 @@ def test_a_ratio_is_written_with_its_interval() -> None:
     assert ratio_text(None, None) == "-"
 
 
-def test_a_row_says_what_was_in_force_what_won_and_by_how_much() -> None:
-    (row,) = tune_table([GAIN], []).rows
+def test_a_row_says_what_won_and_by_how_much_of_what() -> None:
+    (row,) = tune_table([GAIN]).rows
     assert row == (
         "gemm",
         "M=256, B=2x3, T=float32",
-        "numpy",
-        "tiled[MR=8, NR=16]",
-        "0.620 (0.601-0.642)",
         "gain",
-        "won 7 of 7 pairs",
+        "tiled[MR=8, NR=16]",
+        "0.620 (0.601-0.642) of numpy",
+        "-",
     )
 
 
+def test_without_a_gain_the_default_stays_and_no_ratio_is_claimed() -> None:
+    (row,) = tune_table([replace(NO_GAIN, ratio=0.99, interval=(0.98, 1.0))]).rows
+    assert row[2:5] == ("no gain", "numpy stays", "-")
+
+
 def test_an_answer_kept_by_an_earlier_run_says_so() -> None:
-    (row,) = tune_table([replace(GAIN, kept=True)], []).rows
-    assert row[5] == "gain, kept"
+    (row,) = tune_table([replace(GAIN, kept=True)]).rows
+    assert row[2] == "gain, kept"
 
 
-def test_a_shape_that_failed_is_named_in_the_table_after_the_others() -> None:
-    rows = tune_table([GAIN], [FAILURE]).rows
-    assert [row[0] for row in rows] == ["gemm", "softmax"]
-    assert rows[1][1:] == ("N=7", "-", "-", "-", "failed", "softmax: no entrant survived; mend one")
+def test_a_refused_race_says_how_to_measure_again() -> None:
+    (row,) = tune_table([replace(REFUSED, kept=True)]).rows
+    assert row[2:4] == ("refused, kept", "numpy stays; measure again with --remeasure")
 
 
-def test_a_long_reason_is_one_short_line_in_the_table_and_whole_in_the_document() -> None:
-    reason = "line one\n" + "x" * 500
-    (row,) = tune_table([replace(GAIN, reason=reason)], []).rows
-    assert row[6].startswith("line one x")
-    assert row[6].endswith("…")
-    assert len(row[6]) == 160
-    document = tune_document([replace(GAIN, reason=reason)], [], None, "s", interrupted=False)
-    assert msgspec.json.decode(msgspec.json.encode(document))["shapes"][0]["reason"] == reason
+def test_rows_stay_in_the_order_of_the_shapes_and_a_failed_one_has_its_error_whole() -> None:
+    long = replace(
+        FAILURE, error=TuneError("softmax", "no entrant survived: " + "x" * 500 + "\n  line two", "mend one")
+    )
+    rows = tune_table([FAILURE, GAIN, long]).rows
+    assert [row[0] for row in rows] == ["softmax", "gemm", "softmax"]
+    assert rows[0][1:] == ("N=7", "failed", "softmax: no entrant survived; mend one", "-", "-")
+    assert rows[2][3] == "softmax: no entrant survived: " + "x" * 500 + " line two; mend one"
+
+
+def test_a_plan_names_its_shapes_in_their_order_and_why_one_cannot_be_tuned() -> None:
+    planned = PlannedShape("gemm", "M=5,N=64", "numpy", (PlannedCandidate("numpy", 1, 0), PlannedCandidate("c", 6, 2)))
+    assert plan_table([FAILURE, planned]).rows == (
+        ("softmax", "N=7", "-", "-", "-", "failed: softmax: no entrant survived; mend one"),
+        ("gemm", "M=5, N=64", "numpy", "numpy", "1", ""),
+        ("", "", "", "c", "6", "2 dropped"),
+    )
 
 
 @pytest.mark.spec("M39")
@@ -80,6 +95,9 @@ def test_a_gain_is_said_with_its_error() -> None:
     assert gain_text(GAIN) == "tiled[MR=8, NR=16] takes 0.620 (0.601-0.642) of the time of numpy"
     assert gain_text(NO_GAIN) == "no gain: numpy stays, futile"
     assert gain_text(replace(NO_GAIN, kept=True)) == "no gain: numpy stays, futile (kept)"
+    waited = "refused: numpy stays, 39 of 60 calls waited for a CPU"
+    assert gain_text(REFUSED) == f"{waited}; measure again with --remeasure"
+    assert gain_text(replace(REFUSED, kept=True)) == f"{waited} (kept); measure again with --remeasure"
 
 
 def test_the_document_has_the_keys_programs_rely_on() -> None:

@@ -203,7 +203,7 @@ def test_a_second_run_measures_nothing_and_leaves_the_profile_as_it_is(tuned: Tu
     assert len(before) == 1
     again = tuned.place.run("tune", "mine.py")
     assert again.code == 0
-    assert again.out.count(", kept") == 2
+    assert again.out.count("(kept)") == 2
     assert tuned.place.profiles() == before
 
 
@@ -211,7 +211,11 @@ def test_what_was_tuned_is_explained_recorded_and_shown_as_documents_too(tuned: 
     place = tuned.place
     document = place.run("explain", "mine.py", "N=3000,T=float32", "--json").document
     assert (document["op"], document["source"]) == ("twice", "profile")
-    assert "repeated[times=" in place.run("records").out
+    shown = place.run("records", COLUMNS="200").out
+    assert "repeated[times=" in shown
+    assert [line for line in shown.splitlines() if "N=3000, T=float32" in line], "in the order it was measured"
+    assert "(unknown)" not in shown
+    assert "contiguous" not in shown
     records = place.run("records", "--kind", "autotune", "--json").document["records"]
     assert isinstance(records, list)
     assert len(records) == 2  # pyright: ignore[reportUnknownArgumentType]
@@ -236,6 +240,18 @@ def test_a_plan_times_nothing_and_leaves_nothing(place: Place) -> None:
     assert not (place.folder / "store").exists()
 
 
+def test_a_piped_run_says_a_few_lines_for_each_shape_and_what_was_refused(place: Place) -> None:
+    lines = place.run("tune", "mine.py").out.splitlines()
+    own = lines.index("shape 1 of 2: twice N=3000,T=float32")
+    table = next(place for place, line in enumerate(lines) if line.startswith("op "))
+    said = [line for line in lines[own:table] if not line.startswith(("  wrong: ", "  raises: "))]
+    assert len(said) <= 2 * 4
+    assert all(len(line) <= 100 for line in lines[table:])
+    refused = lines.index("refused or failed")
+    assert "op      shape" in lines[refused + 1]
+    assert sum("wrong" in line and "1 of 1" in line for line in lines[refused:]) == 2
+
+
 def test_a_shape_that_fails_is_named_and_the_others_go_on(place: Place) -> None:
     arguments = ("tune", "mine.py", "--shape", "T=float32", "--shape", "N=64,T=float32")
     ended = place.run(*arguments, "--json")
@@ -246,7 +262,8 @@ def test_a_shape_that_fails_is_named_and_the_others_go_on(place: Place) -> None:
     assert [failure["shape"] for failure in failures] == [{"T": "float32"}]  # pyright: ignore[reportUnknownVariableType]
     shown = place.run(*arguments)
     assert shown.code == 0
-    assert "failed" in shown.out
+    table = shown.out[shown.out.index("\nop ") :]
+    assert 0 < table.index("failed") < table.index("N=64, "), "in the order the shapes were given"
 
 
 def test_a_damaged_profile_is_wrong_use_and_stays_as_it_is(tuned: Tuned, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Runs a command and turns whatever ends it into an exit code and one line on standard error."""
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,11 @@ DONE = 0
 WRONG_USE = 2
 INTERRUPTED = 130
 READER_GONE = 128 + signal.SIGPIPE
+
+NEAR = 0.6
+"""How alike a command must be to be suggested."""
+
+_UNKNOWN_COMMAND = re.compile(r"No such command '(.*?)'")
 
 
 class _Context(Protocol):
@@ -75,12 +81,22 @@ def _usage(error: _WrongUse) -> str:
     command = error.ctx.command_path if error.ctx is not None else "assay"
     near = cast("Sequence[str] | None", getattr(error, "possibilities", None))
     option = cast("str | None", getattr(error, "option_name", None))
-    if near and option:
+    unknown = _UNKNOWN_COMMAND.match(message)
+    if unknown is not None:
+        message = _no_command(unknown[1])
+    elif near and option:
         nearest = get_close_matches(option, near, 1, 0.0)[0]
         message = f"no option {option}; did you mean {nearest}?"
     else:
         message = f"{message[:1].lower()}{message[1:]}"
     return f"{message} ({command} --help says more)"
+
+
+def _no_command(name: str) -> str:
+    known = [one.callback.__name__ for one in app.registered_commands if one.callback is not None]
+    near = get_close_matches(name, known, 1, NEAR)
+    remedy = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    return f"no command {name!r}; {remedy}"
 
 
 def _complain(message: str, code: int) -> int:

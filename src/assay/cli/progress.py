@@ -1,4 +1,4 @@
-"""How a run is shown while it goes: one line written over on a terminal, lines that stay where it is piped."""
+"""How a run is shown while it goes: lines written over on a terminal, lines that stay where it is piped."""
 
 from types import TracebackType
 from typing import Self
@@ -15,8 +15,8 @@ from assay.tuning import TuneResult, shape_text
 REFRESHES_PER_SECOND = 4
 """Often enough to look alive; each costs a millisecond of a core that may be measuring."""
 
-LINES_PER_STAGE = 10
-"""At most so many piped lines say how far a stage is."""
+SAID_STAGES = ("select", "confirm")
+"""The stages whose first line is piped; that a shape begins says that it is built and judged."""
 
 LINES_PER_NOTE = 6
 """What a compiler says first is what is wrong; the rest is in the document."""
@@ -48,6 +48,39 @@ def end_line(ended: TuneResult | ShapeFailure) -> str:
     return f"{ended.op} {shape_text(ended.shape)}: {gain_text(ended)}"
 
 
+def live_text(now: RunProgress) -> str:
+    """What is written over on a terminal: the shape, how far it is, and the entrant at work."""
+    at_work = f"\n  at work: {now.at.entrant}" if now.at.entrant else ""
+    return f"{shape_line(now)}\n  {progress_line(now)}{at_work}"
+
+
+class Endings:
+    """Says how shapes ended. A failure waits until a shape was decided: a run without any ends with all of them.
+
+    Args:
+        screen: where they go.
+    """
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._waiting: list[ShapeFailure] = []
+        self._decided = False
+
+    def say(self, ended: TuneResult | ShapeFailure) -> None:
+        """Says how a shape ended, now or when another was decided."""
+        if isinstance(ended, ShapeFailure) and not self._decided:
+            self._waiting.append(ended)
+            return
+        self.release()
+        self._screen.say(end_line(ended))
+
+    def release(self) -> None:
+        """Says the failures that wait."""
+        for failure in self._waiting:
+            self._screen.say(end_line(failure))
+        self._waiting, self._decided = [], True
+
+
 class PlainProgress:
     """Progress as lines that stay, each flushed: for a pipe or a file.
 
@@ -56,10 +89,10 @@ class PlainProgress:
     """
 
     def __init__(self, screen: Screen) -> None:
+        self.endings = Endings(screen)
         self._screen = screen
         self._number = 0
-        self._stage = ""
-        self._timed = 0
+        self._said: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -68,31 +101,31 @@ class PlainProgress:
         pass
 
     def on_progress(self, now: RunProgress) -> None:
-        """Says what is new; a stage says at most `LINES_PER_STAGE` times how far it is."""
+        """Says what is new: a shape begins, a note, the first of a stage."""
         at = now.at
         if now.number != self._number:
-            self._number, self._stage = now.number, ""
+            self._number, self._said = now.number, set()
             self._screen.say(shape_line(now))
         if at.note:
             self._screen.say(_indented(at.note))
-        step = max(1, (at.timed + at.to_go) // LINES_PER_STAGE)
-        if at.stage != self._stage or at.timed - self._timed >= step:
-            self._stage, self._timed = at.stage, at.timed
+        if at.stage in SAID_STAGES and at.stage not in self._said:
+            self._said.add(at.stage)
             self._screen.say(f"  {progress_line(now)}")
 
     def on_result(self, ended: TuneResult | ShapeFailure) -> None:
         """Says how a shape ended."""
-        self._screen.say(end_line(ended))
+        self.endings.say(ended)
 
 
 class LiveProgress:
-    """Progress as one line that is written over, with what matters left above it: for a terminal.
+    """Progress as lines that are written over, with what matters left above them: for a terminal.
 
     Args:
         screen: where it goes.
     """
 
     def __init__(self, screen: Screen) -> None:
+        self.endings = Endings(screen)
         self._screen = screen
         self._live = Live(console=screen.console, refresh_per_second=REFRESHES_PER_SECOND, transient=True)
 
@@ -104,16 +137,14 @@ class LiveProgress:
         self._live.stop()
 
     def on_progress(self, now: RunProgress) -> None:
-        """Writes the line over; a note stays above it."""
+        """Writes the lines over; a note stays above them."""
         if now.at.note:
             self._screen.say(_indented(now.at.note))
-        entrant = f" · {now.at.entrant}" if now.at.entrant else ""
-        line = f"{shape_line(now)}\n  {progress_line(now)}{entrant}"
-        self._live.update(Text(line, no_wrap=True, overflow="ellipsis"))
+        self._live.update(Text(live_text(now), no_wrap=True, overflow="ellipsis"))
 
     def on_result(self, ended: TuneResult | ShapeFailure) -> None:
-        """Leaves a shape's end above the line."""
-        self._screen.say(end_line(ended))
+        """Leaves a shape's end above the lines."""
+        self.endings.say(ended)
 
 
 def watch(screen: Screen) -> PlainProgress | LiveProgress:

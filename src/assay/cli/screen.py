@@ -6,6 +6,7 @@ standard error.
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -13,18 +14,17 @@ from typing import TextIO
 
 import msgspec
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table as RichTable
 from rich.text import Text
 
+from assay.cli.layout import draw
 from assay.report import Table
 
 INTERRUPTED = 130
 """The exit code of an interrupted command."""
 
 PIPED_WIDTH = 100
-"""Columns a table has where there is no terminal to ask."""
+"""Columns a table has where there is no terminal to ask, and `COLUMNS` does not say."""
 
 
 class Screen:
@@ -38,7 +38,7 @@ class Screen:
     def __init__(self, stream: TextIO, document: TextIO | None = None) -> None:
         self.console = Console(
             file=stream,
-            width=None if stream.isatty() else PIPED_WIDTH,
+            width=None if stream.isatty() else shutil.get_terminal_size((PIPED_WIDTH, 0)).columns,
             highlight=False,
             markup=False,
             emoji=False,
@@ -65,22 +65,16 @@ class Screen:
         sys.stderr.flush()
 
     def show(self, table: Table) -> None:
-        """Draws a table; one without rows is its sentence."""
+        """Draws a table, under its title; one without rows is its sentence."""
         if not table.rows:
             self.say(table.when_empty)
             return
-        drawn = RichTable(box=SIMPLE_HEAD, title=table.title or None, pad_edge=False, show_edge=False)
-        for column in table.columns:
-            drawn.add_column(column.title, justify=column.align, no_wrap=not column.wraps, overflow="fold")
-        for row in table.rows:
-            drawn.add_row(*(Text(cell) for cell in row))
-        if self.is_terminal:
-            self.console.print(drawn)
-            return
-        with self.console.capture() as captured:
-            self.console.print(drawn)
-        for line in captured.get().splitlines():
-            self.say(line.rstrip())
+        if table.title:
+            self.say(f"\n{table.title}")
+        head, *lines = draw(table, self.console.width)
+        self.console.print(Text(head, "bold"), soft_wrap=True)
+        for line in lines:
+            self.say(line)
 
     def hand_over(self, document: Mapping[str, object]) -> None:
         """Writes the document; does nothing where a person reads."""

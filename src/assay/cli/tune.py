@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.cli.home import HOME
-from assay.cli.progress import watch
+from assay.cli.progress import end_line, watch
 from assay.cli.screen import INTERRUPTED, Screen, open_screen
 from assay.job import Listener, ShapeFailure, TuneReport, TuneRequest, plan, read_budget, read_shape, run
-from assay.report import plan_document, plan_table, tune_document, tune_table, warning_lines
+from assay.report import plan_document, plan_table, refused_table, tune_document, tune_table, warning_lines
 
 DONE = 0
 NOTHING_TUNED = 2
+
+UNIDENTIFIED = "the device cannot be identified: no profile would be written"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,15 +65,19 @@ def run_tune(options: TuneOptions, *, only_plan: bool, as_json: bool) -> int:
 def _show_plan(screen: Screen, request: TuneRequest) -> int:
     planned = plan(request)
     screen.hand_over(plan_document(planned.shapes, planned.failures, planned.profile))
+    if not planned.shapes:
+        return _nothing(screen, planned.failures)
     if not screen.wants_document:
-        screen.show(plan_table(planned.shapes, planned.failures))
-        screen.say(f"profile: {planned.profile}")
-    return DONE if planned.shapes else _nothing(screen, planned.failures)
+        screen.show(plan_table(planned.listed))
+        screen.say(UNIDENTIFIED if planned.profile is None else f"would write {planned.profile}")
+    return DONE
 
 
 def _tune(screen: Screen, request: TuneRequest) -> int:
     with watch(screen) as progress:
         report = run(request, Listener(progress.on_progress, progress.on_result))
+        if report.interrupted:
+            progress.endings.release()
     _show(screen, report)
     if report.interrupted:
         screen.complain("interrupted: what was decided is kept, the profile is as it was; the same command goes on")
@@ -86,13 +92,19 @@ def _show(screen: Screen, report: TuneReport) -> None:
     for line in (*warning_lines(report.results), *report.notes):
         screen.say(f"note: {line}")
     if report.results:
-        screen.show(tune_table(report.results, report.failures))
+        screen.show(tune_table(report.ended))
+        refused = refused_table(report.results)
+        if refused.rows:
+            screen.show(refused)
     if report.profile is not None and not report.interrupted:
         screen.say(f"profile: {report.profile}")
 
 
 def _nothing(screen: Screen, failures: Sequence[ShapeFailure]) -> int:
-    """Says why nothing could be tuned: the one reason, or how many there were and the first."""
-    more = f" (the first of {len(failures)} shapes that failed)" if len(failures) > 1 else ""
-    screen.complain(f"nothing could be tuned: {failures[0].error}{more}")
+    """Says why nothing could be tuned: the one reason, or each shape's."""
+    if len(failures) == 1:
+        screen.complain(f"nothing could be tuned: {failures[0].error}")
+    else:
+        lines = [f"nothing could be tuned: all {len(failures)} shapes failed", *map(end_line, failures)]
+        screen.complain("\n  ".join(lines))
     return NOTHING_TUNED

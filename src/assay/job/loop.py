@@ -39,11 +39,22 @@ class Decide(Protocol):
 
 @dataclass(slots=True)
 class LoopOutcome:
-    """What came of the shapes, filled as they end."""
+    """What came of the shapes, filled as they end.
 
-    decided: list[tuple[ShapeTask, TuneResult]] = field(default_factory=list[tuple[ShapeTask, TuneResult]])
-    failures: list[ShapeFailure] = field(default_factory=list[ShapeFailure])
+    Attributes:
+        ended: each shape's end, in order.
+        interrupted: whether the user ended the run; the shapes without an end were not tuned then.
+    """
+
+    ended: list[tuple[ShapeTask, TuneResult | ShapeFailure]] = field(
+        default_factory=list[tuple[ShapeTask, TuneResult | ShapeFailure]]
+    )
     interrupted: bool = False
+
+    @property
+    def decided(self) -> list[tuple[ShapeTask, TuneResult]]:
+        """The shapes that were decided."""
+        return [(task, one) for task, one in self.ended if isinstance(one, TuneResult)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +95,9 @@ def tune_all(
                 share_s = max(0.0, budget_s - (began_ns - start_ns) / NS) / (after + 1)
             try:
                 ended: TuneResult | ShapeFailure = decide(task, share_s, watch.on_progress)
-                outcome.decided.append((task, ended))
             except AssayError as error:
                 ended = ShapeFailure(task.op.name, task.shape, error)
-                outcome.failures.append(ended)
+            outcome.ended.append((task, ended))
             ended_s.append((clock.now_ns() - began_ns) / NS)
             listener.on_result(ended)
     except KeyboardInterrupt:

@@ -26,10 +26,8 @@ class ShapeTask:
     shape: Mapping[str, Dimension]
 
 
-def queue(
-    ops: Sequence[Op], shapes: Sequence[Mapping[str, object]] | None
-) -> tuple[tuple[ShapeTask, ...], tuple[ShapeFailure, ...]]:
-    """The shapes to tune, ops and shapes in the order given, and those that cannot be.
+def queue(ops: Sequence[Op], shapes: Sequence[Mapping[str, object]] | None) -> tuple[ShapeTask | ShapeFailure, ...]:
+    """The shapes to tune, ops and shapes in the order given; in its place, why one cannot be.
 
     A shape goes to every op that has all the indices it names; when no op has them, it goes to the only op there is,
     whose error says which index is wrong. Two shapes that make the same call are one.
@@ -44,8 +42,8 @@ def queue(
     if shapes is not None:
         for shape in shapes:
             _some_op_takes(ops, shape)
-    tasks: dict[tuple[str, str], ShapeTask] = {}
-    failures: list[ShapeFailure] = []
+    queued: list[ShapeTask | ShapeFailure] = []
+    known: set[tuple[str, str]] = set()
     for op in ops:
         for shape in op.shapes if shapes is None else shapes:
             if len(ops) > 1 and not _takes(op, shape):
@@ -53,14 +51,17 @@ def queue(
             try:
                 call = op.describe(shape)
             except AssayError as error:
-                failures.append(ShapeFailure(op.name, shape, error))
+                queued.append(ShapeFailure(op.name, shape, error))
                 continue
             exact = exact_shape(op.declaration, call)
-            tasks.setdefault((op.name, shape_text(exact)), ShapeTask(op, call, exact))
+            name = (op.name, shape_text(exact))
+            if name not in known:
+                known.add(name)
+                queued.append(ShapeTask(op, call, exact))
         if shapes is None and not op.shapes:
             missing = TargetError(op.name, "it declares no shape to tune", f"give one, as {_pattern(op)}")
-            failures.append(ShapeFailure(op.name, {}, missing))
-    return tuple(tasks.values()), tuple(failures)
+            queued.append(ShapeFailure(op.name, {}, missing))
+    return tuple(queued)
 
 
 def _some_op_takes(ops: Sequence[Op], shape: Mapping[str, object]) -> None:

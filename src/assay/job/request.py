@@ -62,20 +62,28 @@ class TuneReport:
     """What a run came to.
 
     Attributes:
-        results: the shapes that were decided, in order.
-        failures: the shapes that were not.
+        ended: each shape's end, in the order the shapes were given; without those an interrupt left out.
         profile: the profile that holds the winners; None when none was written or found.
         session: id of the session the answers were kept under.
         interrupted: whether the user ended the run; the profile is then as it was before.
         notes: what the user should know about the run as a whole.
     """
 
-    results: tuple[TuneResult, ...]
-    failures: tuple[ShapeFailure, ...]
+    ended: tuple[TuneResult | ShapeFailure, ...]
     profile: Path | None
     session: str
     interrupted: bool = False
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def results(self) -> tuple[TuneResult, ...]:
+        """The shapes that were decided, in order."""
+        return tuple(one for one in self.ended if isinstance(one, TuneResult))
+
+    @property
+    def failures(self) -> tuple[ShapeFailure, ...]:
+        """The shapes that could not be tuned, in order."""
+        return tuple(one for one in self.ended if isinstance(one, ShapeFailure))
 
 
 @dataclass(frozen=True, slots=True)

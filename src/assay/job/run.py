@@ -4,15 +4,15 @@ Answers are kept in the environment as they are decided, each in a transaction o
 when all shapes have ended; an interrupted run leaves it as it was, and the next run finds the answers kept.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import AssayError
-from assay.job.loop import Listener, tune_all
+from assay.job.loop import Listener, LoopOutcome, tune_all
 from assay.job.queue import ShapeTask, queue
 from assay.job.request import ShapeFailure, TuneReport, TuneRequest
-from assay.job.setup import set_up
+from assay.job.setup import Setup, set_up
 from assay.job.target import resolve
 from assay.ops import PlannedShape, current_regime, forget_profiles, place_here, plan_call, tune_call
 from assay.store import Profile
@@ -27,14 +27,22 @@ class PlanReport:
     """What a run would tune.
 
     Attributes:
-        shapes: each shape, with what would compete.
-        failures: the shapes that cannot be tuned.
+        listed: each shape with what would compete, or why it cannot be tuned, in the order they were given.
         profile: the profile that would be written; None where none would be.
     """
 
-    shapes: tuple[PlannedShape, ...]
-    failures: tuple[ShapeFailure, ...]
+    listed: tuple[PlannedShape | ShapeFailure, ...]
     profile: Path | None
+
+    @property
+    def shapes(self) -> tuple[PlannedShape, ...]:
+        """The shapes that would be tuned, in order."""
+        return tuple(one for one in self.listed if isinstance(one, PlannedShape))
+
+    @property
+    def failures(self) -> tuple[ShapeFailure, ...]:
+        """The shapes that cannot be tuned, in order."""
+        return tuple(one for one in self.listed if isinstance(one, ShapeFailure))
 
 
 def run(request: TuneRequest, listener: Listener | None = None) -> TuneReport:
@@ -48,11 +56,13 @@ def run(request: TuneRequest, listener: Listener | None = None) -> TuneReport:
         TargetError: the target, or an option, names nothing there is.
         StoreError: the environment or the profile cannot be used; each file is left as it is.
     """
-    tasks, unfit = queue(resolve(request.target, home=request.home), request.shapes)
+    queued = queue(resolve(request.target, home=request.home), request.shapes)
+    tasks = [one for one in queued if isinstance(one, ShapeTask)]
     setup = set_up(request, writes=bool(tasks))
     listener = listener or Listener()
-    for failure in unfit:
-        listener.on_result(failure)
+    for unfit in queued:
+        if isinstance(unfit, ShapeFailure):
+            listener.on_result(unfit)
     limits = Limits()
     with Worker(limits) as worker:
 
@@ -75,15 +85,9 @@ def run(request: TuneRequest, listener: Listener | None = None) -> TuneReport:
             )
 
         outcome = tune_all(tasks, decide, setup.device.clock, budget_s=request.budget_s, listener=listener)
-    written = None
-    if outcome.decided and not outcome.interrupted and setup.path is not None:
-        profile_after(setup.profile, outcome.decided).save(setup.path)
-        forget_profiles()
-        written = setup.path
     return TuneReport(
-        results=tuple(result for _, result in outcome.decided),
-        failures=(*unfit, *outcome.failures),
-        profile=written,
+        ended=_in_order(queued, outcome),
+        profile=None if outcome.interrupted else _write_profile(setup, outcome.decided),
         session=setup.session,
         interrupted=outcome.interrupted,
         notes=(*setup.environment.trouble, *(() if setup.path is not None else (UNIDENTIFIED,))),
@@ -100,20 +104,47 @@ def plan(request: TuneRequest) -> PlanReport:
         TargetError: the target, or an option, names nothing there is.
         StoreError: the environment or the profile cannot be used.
     """
-    tasks, unfit = queue(resolve(request.target, home=request.home), request.shapes)
+    queued = queue(resolve(request.target, home=request.home), request.shapes)
     setup = set_up(request, writes=False)
-    shapes: list[PlannedShape] = []
-    failures = list(unfit)
-    for task in tasks:
+    listed: list[PlannedShape | ShapeFailure] = []
+    for one in queued:
+        if isinstance(one, ShapeFailure):
+            listed.append(one)
+            continue
         try:
-            shapes.append(plan_call(task.op, task.call, setup.profile))
+            listed.append(plan_call(one.op, one.call, setup.profile))
         except AssayError as error:
-            failures.append(ShapeFailure(task.op.name, task.shape, error))
-    return PlanReport(tuple(shapes), tuple(failures), setup.path)
+            listed.append(ShapeFailure(one.op.name, one.shape, error))
+    return PlanReport(tuple(listed), setup.path)
 
 
 def profile_after(profile: Profile, decided: Iterable[tuple[ShapeTask, TuneResult]]) -> Profile:
-    """The profile with an entry for each shape that was tuned, that of the winner."""
+    """The profile with an entry for each shape that was decided, that of the winner.
+
+    A refused race decided nothing: an entry there is stays as it is, and none is made.
+    """
     for task, result in decided:
+        if result.outcome == "refused":
+            continue
         profile = profile.with_tuned(task.op.name, result.winner.kernel, task.shape, result.winner.setting, choose=True)
     return profile
+
+
+def _write_profile(setup: Setup, decided: Sequence[tuple[ShapeTask, TuneResult]]) -> Path | None:
+    """Writes the profile where something was decided; the file that holds the decisions, None when there is none."""
+    if not decided or setup.path is None:
+        return None
+    if all(result.outcome == "refused" for _, result in decided):
+        return setup.path if setup.path.exists() else None
+    profile_after(setup.profile, decided).save(setup.path)
+    forget_profiles()
+    return setup.path
+
+
+def _in_order(
+    queued: Iterable[ShapeTask | ShapeFailure], outcome: LoopOutcome
+) -> tuple[TuneResult | ShapeFailure, ...]:
+    """Each shape's end, in the order of the queue; those an interrupt left out have none."""
+    ends = {id(task): end for task, end in outcome.ended}
+    found = [one if isinstance(one, ShapeFailure) else ends.get(id(one)) for one in queued]
+    return tuple(one for one in found if one is not None)

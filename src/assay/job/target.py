@@ -69,6 +69,8 @@ def _ops_of_text(text: str, home: str | None) -> list[Op]:
     place, _, name = text.strip().partition(":")
     if not place:
         raise TargetError(repr(text), "a target must name a module or a file", "write it as package.module:op")
+    if "," in text and not Path(place).exists():
+        raise TargetError(repr(text), "one target is given at a time", "give one op, or the module that has them all")
     if is_path(place):
         module = import_file(Path(place))
     elif home is not None and "." not in place and ":" not in text:

@@ -58,9 +58,7 @@ class Tally:
         made = self.clean + self.dropped
         if 2 * self.clean >= made:
             return None
-        return (
-            f"{self.dropped} of {made} calls waited for a CPU: at least half must not"
-        )
+        return f"{self.dropped} of {made} calls waited for a CPU: at least half must not"
 
 
 def plan_blocks(sampler: Sampler, default: int, least: int, protocol: Protocol, tally: Tally) -> BlockPlan | None:

@@ -2,6 +2,7 @@
 
 from assay.report.dispatch import counts_by_op, dispatch_document, dispatch_table
 from assay.report.doctor import Compiler, Health, examine, health_document, health_table
+from assay.report.others import others_text, refused_table
 from assay.report.records import records_document, records_table
 from assay.report.table import Column, Table
 from assay.report.tune import (
@@ -27,11 +28,13 @@ __all__ = [
     "gain_text",
     "health_document",
     "health_table",
+    "others_text",
     "plan_document",
     "plan_table",
     "ratio_text",
     "records_document",
     "records_table",
+    "refused_table",
     "result_document",
     "tune_document",
     "tune_table",

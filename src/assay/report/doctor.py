@@ -79,10 +79,12 @@ class Storage(msgspec.Struct, frozen=True):
     Attributes:
         path: the file or folder.
         trouble: why it cannot be used; empty when it can.
+        exists: whether it is there; what is not is made when it is first written.
     """
 
     path: str
     trouble: str = ""
+    exists: bool = True
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -257,9 +259,11 @@ def _unfit(step_ns: int, crowd: Crowd, store: Storage, profile: Storage, *, iden
 def _storage(use: Callable[[], Path], path: str) -> Storage:
     try:
         found = use()
-    except (AssayError, ValueError) as error:
+    except AssayError as error:
+        return Storage(error.subject or path, "; ".join(filter(None, (error.said, error.remedy))))
+    except ValueError as error:
         return Storage(path, str(error))
-    return Storage(str(found), writable_trouble(found))
+    return Storage(str(found), writable_trouble(found), exists=found.exists())
 
 
 def _cores(device: Device) -> int:
@@ -292,4 +296,6 @@ def _frontend_text(frontend: Frontend) -> str:
 
 
 def _storage_text(storage: Storage) -> str:
-    return f"{storage.path}: {storage.trouble}" if storage.trouble else storage.path
+    if storage.trouble:
+        return f"{storage.path}: {storage.trouble}"
+    return storage.path if storage.exists else f"{storage.path} (not there yet)"

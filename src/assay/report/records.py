@@ -1,12 +1,15 @@
 """How kept records are shown: what each tune decided, from how much work, and whether it was stored."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import msgspec
 
 from assay import units
+from assay.kernel import Entrant, Setting
+from assay.report.others import spaced
 from assay.report.table import Column, Table
-from assay.store import Answer, AnswerKey, KeptRecord, Session
+from assay.store import Answer, KeptRecord, Session
+from assay.tuning import shape_text
 
 
 def records_table(records: Iterable[KeptRecord], answers: Iterable[Answer], sessions: Iterable[Session]) -> Table:
@@ -14,25 +17,26 @@ def records_table(records: Iterable[KeptRecord], answers: Iterable[Answer], sess
 
     Args:
         records: what was kept.
-        answers: where the winners' names are looked up.
+        answers: where the shapes, the outcomes and the winners' names are looked up.
         sessions: where the dates are looked up.
     """
-    winners = {(answer.key, answer.checksum): answer for answer in answers}
+    decided = {(answer.key, answer.checksum): answer for answer in answers}
     started = {session.id: session.started for session in sessions}
     return Table(
         columns=(
-            Column("session", wraps=True),
-            Column("decided", wraps=True),
-            Column("winner", wraps=True),
-            Column("ran", "right"),
+            Column("session"),
+            Column("op"),
+            Column("shape", wraps=True),
+            Column("outcome", wraps=True),
+            Column("tried", "right"),
             Column("wall", "right"),
-            Column("kept", wraps=True),
+            Column("stored", wraps=True),
         ),
         rows=tuple(
             (
-                started.get(kept.session, "") or kept.session,
-                f"{kept.body.kind}: {kept.body.entry.key.label}",
-                _winner(kept, winners),
+                _minute(started.get(kept.session, "")) or kept.session,
+                kept.body.entry.key.op,
+                *_decision(kept, decided.get((kept.body.entry.key, kept.body.entry.checksum))),
                 str(len(kept.body.trials)),
                 units.format_seconds(kept.body.wall),
                 _fate(kept),
@@ -55,14 +59,22 @@ def _flat(kept: KeptRecord) -> dict[str, object]:
     return {**place, **body}
 
 
-def _winner(kept: KeptRecord, winners: Mapping[tuple[AnswerKey, str], Answer]) -> str:
-    answer = winners.get((kept.body.entry.key, kept.body.entry.checksum))
+def _decision(kept: KeptRecord, answer: Answer | None) -> tuple[str, str]:
+    """Shape and outcome, by the answer; without it, what the record itself can say."""
     if answer is None:
-        return f"kernel {kept.body.winner}"
-    setting = ", ".join(f"{name}={value}" for name, value in answer.winner.setting.items())
-    return f"{answer.winner.kernel}[{setting}]" if setting else answer.winner.kernel
+        key = kept.body.entry.key
+        return key.label.removeprefix(f"{key.op} "), f"kernel {kept.body.winner}"
+    ratio = "" if answer.ratio is None else f" {answer.ratio:.3f}"
+    winner = Entrant(answer.winner.kernel, Setting.of(answer.winner.setting))
+    stays = "" if answer.outcome == "gain" else " stays"
+    return spaced(shape_text(answer.indices)), f"{answer.outcome}{ratio}: {winner}{stays}"
+
+
+def _minute(started: str) -> str:
+    """A date in ISO 8601 up to its minute, as it is read."""
+    return started[:16].replace("T", " ")
 
 
 def _fate(kept: KeptRecord) -> str:
-    fate = "stored" if kept.body.stored else f"not stored: {kept.body.reason}"
+    fate = "yes" if kept.body.stored else f"no: {kept.body.reason}"
     return f"{fate}, dry run" if kept.body.dry_run else fate

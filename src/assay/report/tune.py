@@ -7,11 +7,12 @@ from typing import Protocol
 import msgspec
 
 from assay.ops import PlannedShape
+from assay.report.others import others_text, spaced
 from assay.report.table import Column, Table
 from assay.tuning import EntrantResult, TuneResult, shape_text
 
-MAX_REASON = 160
-"""Characters of a reason a table shows; the document has it whole."""
+REMEASURE = "measure again with --remeasure"
+"""What to do about a refused race, which decided nothing and is kept."""
 
 
 class Failure(Protocol):
@@ -46,43 +47,30 @@ def ratio_text(ratio: float | None, interval: tuple[float, float] | None) -> str
 
 def gain_text(result: TuneResult) -> str:
     """A shape's end in one line: ``tiled[MR=8] takes 0.620 (0.601-0.642) of the time of numpy``."""
+    kept = " (kept)" if result.kept else ""
     if result.outcome == "gain":
         ratio = ratio_text(result.ratio, result.interval)
-        said = f"{result.winner.label} takes {ratio} of the time of {result.default.label}"
-    else:
-        said = f"{result.outcome}: {result.default.label} stays, {result.reason}"
-    return f"{said} (kept)" if result.kept else said
+        return f"{result.winner.label} takes {ratio} of the time of {result.default.label}{kept}"
+    said = f"{result.outcome}: {result.default.label} stays, {result.reason}{kept}"
+    return f"{said}; {REMEASURE}" if result.outcome == "refused" else said
 
 
-def tune_table(results: Iterable[TuneResult], failures: Iterable[Failure]) -> Table:
-    """One row for each shape: what was in force, what won, by how much; failures last."""
-    decided = [
-        (
-            result.op,
-            _spaced(result.shape),
-            result.default.label,
-            result.winner.label if result.outcome == "gain" else "stays",
-            ratio_text(result.ratio, result.interval) if result.outcome == "gain" else "-",
-            f"{result.outcome}, kept" if result.kept else result.outcome,
-            _short(result.reason.removeprefix(f"{result.winner.label}: ")),
-        )
-        for result in results
-    ]
-    failed = [
-        (failure.op, _spaced(failure.shape), "-", "-", "-", "failed", _short(str(failure.error)))
-        for failure in failures
-    ]
+def tune_table(ended: Iterable[TuneResult | Failure]) -> Table:
+    """One row for each shape, in the order given: what became of it, what runs from now on, by how much.
+
+    Args:
+        ended: each shape's end.
+    """
     return Table(
         columns=(
             Column("op"),
             Column("shape", wraps=True),
-            Column("default", wraps=True),
-            Column("winner", wraps=True),
-            Column("ratio"),
             Column("outcome", wraps=True),
-            Column("reason", wraps=True),
+            Column("winner", wraps=True),
+            Column("ratio", wraps=True),
+            Column("others", wraps=True),
         ),
-        rows=tuple(decided + failed),
+        rows=tuple(_decided(one) if isinstance(one, TuneResult) else _failed(one) for one in ended),
     )
 
 
@@ -124,26 +112,22 @@ def result_document(result: TuneResult) -> dict[str, object]:
     }
 
 
-def plan_table(planned: Sequence[PlannedShape], failures: Iterable[Failure]) -> Table:
-    """One row for each candidate of each shape that would be tuned."""
+def plan_table(listed: Iterable[PlannedShape | Failure]) -> Table:
+    """One row for each candidate of each shape that would be tuned, in the order given; why one cannot be.
+
+    Args:
+        listed: each shape.
+    """
     rows: list[tuple[str, ...]] = []
-    for shape in planned:
-        for position, candidate in enumerate(shape.candidates):
-            first = position == 0
-            rows.append(
-                (
-                    shape.op if first else "",
-                    _breakable(shape.shape) if first else "",
-                    shape.default if first else "",
-                    candidate.kernel,
-                    str(candidate.settings),
-                    _dropped(candidate.dropped, candidate.reason),
-                )
-            )
-    rows += [
-        (failure.op, _spaced(failure.shape), "-", "-", "-", f"failed: {_short(str(failure.error))}")
-        for failure in failures
-    ]
+    for one in listed:
+        if not isinstance(one, PlannedShape):
+            rows.append((one.op, spaced(shape_text(one.shape)), "-", "-", "-", f"failed: {_line(one.error)}"))
+            continue
+        subject = (one.op, spaced(one.shape), one.default)
+        for candidate in one.candidates:
+            left_out = _dropped(candidate.dropped, candidate.reason)
+            rows.append((*subject, candidate.kernel, str(candidate.settings), left_out))
+            subject = ("", "", "")
     return Table(
         columns=(
             Column("op"),
@@ -206,15 +190,23 @@ def _dropped(count: int, reason: str) -> str:
     return f"{count} dropped: {reason}" if reason else f"{count} dropped"
 
 
-def _spaced(shape: Mapping[str, object]) -> str:
-    """A shape that a table may break between its indices."""
-    return _breakable(shape_text(shape))
+def _decided(result: TuneResult) -> tuple[str, ...]:
+    default, gains = result.default.label, result.outcome == "gain"
+    stays = f"{default} stays; {REMEASURE}" if result.outcome == "refused" else f"{default} stays"
+    return (
+        result.op,
+        spaced(shape_text(result.shape)),
+        f"{result.outcome}, kept" if result.kept else result.outcome,
+        result.winner.label if gains else stays,
+        f"{ratio_text(result.ratio, result.interval)} of {default}" if gains else "-",
+        others_text(result),
+    )
 
 
-def _breakable(shape: str) -> str:
-    return shape.replace(",", ", ")
+def _failed(failure: Failure) -> tuple[str, ...]:
+    return (failure.op, spaced(shape_text(failure.shape)), "failed", _line(failure.error), "-", "-")
 
 
-def _short(reason: str) -> str:
-    line = " ".join(reason.split())
-    return line if len(line) <= MAX_REASON else f"{line[: MAX_REASON - 1]}…"
+def _line(error: Exception) -> str:
+    """An error, whole, in one line that a table may break."""
+    return " ".join(str(error).split())

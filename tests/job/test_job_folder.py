@@ -28,7 +28,7 @@ def test_a_folder_named_by_the_environment_must_exist(tmp_path: Path) -> None:
 
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(TargetError, match="it is not a folder"):
+    with pytest.raises(TargetError, match="it is a file, expected a folder"):
         profile_folder(read_options({}), tmp_path / "file")
 
 

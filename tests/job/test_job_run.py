@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.job import ShapeTask, profile_after, queue
+import assay
+from assay.errors import TargetError
+from assay.job import ShapeTask, profile_after, queue, tune
 from assay.ops import op
-from assay.store import Profile
+from assay.store import Profile, update_profile
+from assay.store.profile import Entry
 from assay.tuning import EntrantResult, TuneResult
 
 SIZES = (16, 32)
@@ -80,3 +83,39 @@ def test_a_refused_race_decides_nothing_it_makes_no_entry_and_leaves_one_there_i
     assert profile_after(before, refused) == before
     nothing_gained = [(task, replace(result, outcome="no gain", winner=result.default)) for task, result in decided]
     assert {entry.kernel for entry in profile_after(before, nothing_gained).entries} == {"plain"}
+
+
+def test_two_runs_that_end_at_once_and_a_hand_edit_keep_each_others_entries(tmp_path: Path) -> None:
+    first: dict[str, int | str] = {"M": 8, "T": "float32"}
+    second: dict[str, int | str] = {"M": 16, "T": "float32"}
+    update_profile(tmp_path, "here", lambda now: now.with_tuned("gemm", "numpy", first, {}, choose=True))
+    began_with = Profile.for_device(tmp_path, "here")
+    update_profile(tmp_path, "here", lambda now: now.with_entry(Entry("softmax", "rows", {"N": 5})))  # meanwhile
+    update_profile(tmp_path, "here", lambda now: now.with_tuned("gemm", "numpy", second, {}, choose=True))
+    kept = Profile.for_device(tmp_path, "here")
+    assert len(began_with.entries) == 1
+    found = [(entry.op, entry.when) for entry in kept.entries]
+    assert found == [("gemm", first), ("gemm", second), ("softmax", {"N": 5})]
+
+
+@pytest.mark.parametrize("budget", [0, -5.0, float("nan"), float("inf"), "60s", True])
+def test_a_budget_that_is_no_time_is_refused_before_anything_is_tuned(budget: object) -> None:
+    with pytest.raises(TargetError, match="expected a number of seconds above 0"):
+        tune("assay.zoo:gemm", budget=budget)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("shapes", [{"M": 1}, "M=1", 3, [3]])
+def test_shapes_that_are_no_list_of_shapes_are_refused(shapes: object) -> None:
+    with pytest.raises(TargetError, match="shapes: expected"):
+        tune("assay.zoo:gemm", shapes)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("target", [None, 3, [None]])
+def test_a_target_that_is_none_is_refused(target: object) -> None:
+    with pytest.raises(TargetError, match="expected an op, a module, or a text"):
+        tune(target)  # type: ignore[call-overload]
+
+
+def test_under_frozen_nothing_is_tuned_since_nothing_may_be_written() -> None:
+    with assay.policy("frozen"), pytest.raises(TargetError, match="nothing may be written"):
+        tune("assay.zoo:gemm")

@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
+from assay.cli.codes import DONE, NO
 from assay.cli.screen import open_screen
 from assay.kernel.c_compiler import find_compiler
 from assay.ops import device_here, options_in_force
 from assay.report import Compiler, Health, examine, health_document, health_table
 from assay.store import Profile, open_environment
 from assay.store.profile import profile_path
-
-FIT = 0
-UNFIT = 1
 
 
 def run_doctor(*, as_json: bool) -> int:
@@ -22,7 +20,7 @@ def run_doctor(*, as_json: bool) -> int:
             screen.show(health_table(health))
         for line in [f"unfit: {reason}" for reason in health.reasons] or ["fit for measuring"]:
             screen.say(line)
-    return UNFIT if health.reasons else FIT
+    return NO if health.reasons else DONE
 
 
 def _examine() -> Health:

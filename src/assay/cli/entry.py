@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -12,13 +11,9 @@ from typing import Protocol, cast
 import typer
 
 from assay.cli.app import app
+from assay.cli.codes import DONE, INTERRUPTED, READER_GONE, WRONG_USE
 from assay.errors import AssayError
 from assay.options import read_options
-
-DONE = 0
-WRONG_USE = 2
-INTERRUPTED = 130
-READER_GONE = 128 + signal.SIGPIPE
 
 NEAR = 0.6
 """How alike a command must be to be suggested."""
@@ -51,7 +46,10 @@ def run(arguments: Sequence[str]) -> int:
     Args:
         arguments: what was typed after `assay`; nothing asks for help.
     """
-    _find_modules_here()
+    try:
+        _find_modules_here()
+    except FileNotFoundError:
+        return _complain("the working directory does not exist any more; go to another one", WRONG_USE)
     try:
         read_options()
     except ValueError as error:
@@ -66,6 +64,10 @@ def run(arguments: Sequence[str]) -> int:
         return _complain("interrupted", INTERRUPTED)
     except BrokenPipeError:
         return _leave_quietly()
+    except SystemExit as left:  # typer's way to end when the reader of standard output has gone
+        return READER_GONE if left.code else DONE
+    except OSError as error:
+        return _complain(f"the output cannot be written: {error.strerror}", WRONG_USE)
     return code if isinstance(code, int) else DONE
 
 

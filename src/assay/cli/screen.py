@@ -17,10 +17,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from assay.cli.codes import INTERRUPTED
 from assay.cli.layout import draw
 from assay.report import Table
 
-INTERRUPTED = 130
 """The exit code of an interrupted command."""
 
 PIPED_WIDTH = 100

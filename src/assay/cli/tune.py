@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.cli.codes import DONE, INTERRUPTED, WRONG_USE
 from assay.cli.home import HOME
 from assay.cli.progress import end_line, watch
-from assay.cli.screen import INTERRUPTED, Screen, open_screen
+from assay.cli.screen import Screen, open_screen
 from assay.job import Listener, ShapeFailure, TuneReport, TuneRequest, plan, read_budget, read_shape, run
 from assay.report import plan_document, plan_table, refused_table, tune_document, tune_table, warning_lines
-
-DONE = 0
-NOTHING_TUNED = 2
 
 UNIDENTIFIED = "the device cannot be identified: no profile would be written"
 
@@ -82,6 +80,9 @@ def _tune(screen: Screen, request: TuneRequest) -> int:
     if report.interrupted:
         screen.complain("interrupted: what was decided is kept, the profile is as it was; the same command goes on")
         return INTERRUPTED
+    if report.unwritten is not None:
+        screen.complain(f"{report.unwritten}; what was decided is kept, and the same command writes the profile")
+        return WRONG_USE
     return DONE if report.results else _nothing(screen, report.failures)
 
 
@@ -107,4 +108,4 @@ def _nothing(screen: Screen, failures: Sequence[ShapeFailure]) -> int:
     else:
         lines = [f"nothing could be tuned: all {len(failures)} shapes failed", *map(end_line, failures)]
         screen.complain("\n  ".join(lines))
-    return NOTHING_TUNED
+    return WRONG_USE

@@ -19,8 +19,9 @@ def profile_folder(options: Options, named: Path | None = None) -> Path:
     """
     folder = options.profile if named is None else named
     if (named is not None or options.profile_named) and not folder.is_dir():
-        said = "it is not a folder" if folder.exists() else "this folder of profiles does not exist"
-        raise TargetError(str(folder), said, f"make it with: mkdir -p {folder}")
+        if folder.exists():
+            raise TargetError(str(folder), "it is a file, expected a folder of profiles", "name the folder it lies in")
+        raise TargetError(str(folder), "this folder of profiles does not exist", f"make it with: mkdir -p {folder}")
     return folder
 
 

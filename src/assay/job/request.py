@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.device import Device
-from assay.errors import AssayError
+from assay.errors import AssayError, StoreError
 from assay.job.target import Target
 from assay.store import Environment
 from assay.tuning import Progress, TuneResult
@@ -66,6 +66,7 @@ class TuneReport:
         profile: the profile that holds the winners; None when none was written or found.
         session: id of the session the answers were kept under.
         interrupted: whether the user ended the run; the profile is then as it was before.
+        unwritten: why the profile could not be written although something was decided; None where it was.
         notes: what the user should know about the run as a whole.
     """
 
@@ -73,6 +74,7 @@ class TuneReport:
     profile: Path | None
     session: str
     interrupted: bool = False
+    unwritten: StoreError | None = None
     notes: tuple[str, ...] = field(default=())
 
     @property

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.errors import AssayError
+from assay.errors import AssayError, StoreError, TargetError
 from assay.job.loop import Listener, LoopOutcome, tune_all
 from assay.job.queue import ShapeTask, queue
 from assay.job.request import ShapeFailure, TuneReport, TuneRequest
 from assay.job.setup import Setup, set_up
 from assay.job.target import resolve
 from assay.ops import PlannedShape, current_regime, forget_profiles, place_here, plan_call, tune_call
-from assay.store import Profile
+from assay.store import Profile, update_profile
 from assay.tuning import Progress, TuneOrder, TuneResult
 from assay.worker import Limits, Worker
 
@@ -56,6 +56,8 @@ def run(request: TuneRequest, listener: Listener | None = None) -> TuneReport:
         TargetError: the target, or an option, names nothing there is.
         StoreError: the environment or the profile cannot be used; each file is left as it is.
     """
+    if current_regime().policy == "frozen":
+        raise TargetError("policy frozen", "nothing may be written, so nothing is tuned", "choose another policy")
     queued = queue(resolve(request.target, home=request.home), request.shapes)
     tasks = [one for one in queued if isinstance(one, ShapeTask)]
     setup = set_up(request, writes=bool(tasks))
@@ -85,11 +87,18 @@ def run(request: TuneRequest, listener: Listener | None = None) -> TuneReport:
             )
 
         outcome = tune_all(tasks, decide, setup.device.clock, budget_s=request.budget_s, listener=listener)
+    profile, unwritten = None, None
+    if not outcome.interrupted:
+        try:
+            profile = _write_profile(setup, outcome.decided)
+        except StoreError as trouble:
+            unwritten = trouble
     return TuneReport(
         ended=_in_order(queued, outcome),
-        profile=None if outcome.interrupted else _write_profile(setup, outcome.decided),
+        profile=profile,
         session=setup.session,
         interrupted=outcome.interrupted,
+        unwritten=unwritten,
         notes=(*setup.environment.trouble, *(() if setup.path is not None else (UNIDENTIFIED,))),
     )
 
@@ -121,10 +130,11 @@ def plan(request: TuneRequest) -> PlanReport:
 def profile_after(profile: Profile, decided: Iterable[tuple[ShapeTask, TuneResult]]) -> Profile:
     """The profile with an entry for each shape that was decided, that of the winner.
 
-    A refused race decided nothing: an entry there is stays as it is, and none is made.
+    A refused race decided nothing, nor did one the budget ended before a gain was shown: an entry there is stays as it
+    is, and none is made.
     """
     for task, result in decided:
-        if result.outcome == "refused":
+        if not _is_decision(result):
             continue
         profile = profile.with_tuned(task.op.name, result.winner.kernel, task.shape, result.winner.setting, choose=True)
     return profile
@@ -134,11 +144,16 @@ def _write_profile(setup: Setup, decided: Sequence[tuple[ShapeTask, TuneResult]]
     """Writes the profile where something was decided; the file that holds the decisions, None when there is none."""
     if not decided or setup.path is None:
         return None
-    if all(result.outcome == "refused" for _, result in decided):
+    if not any(_is_decision(result) for _, result in decided):
         return setup.path if setup.path.exists() else None
-    profile_after(setup.profile, decided).save(setup.path)
+    slug = setup.device.fingerprint.slug
+    update_profile(setup.path.parent, slug, lambda profile: profile_after(profile, decided))
     forget_profiles()
     return setup.path
+
+
+def _is_decision(result: TuneResult) -> bool:
+    return result.outcome == "gain" or (result.outcome != "refused" and result.complete)
 
 
 def _in_order(

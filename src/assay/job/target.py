@@ -4,7 +4,7 @@ A target is an op, a module or package of ops, a list of any of these, or a text
 ``package.module:op``, ``path/to/file.py``, ``path/to/file.py:op``, or the bare name of an op of a home module.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -28,7 +28,8 @@ def resolve(target: Target, *, home: str | None = None) -> list[Op]:
         TargetError: it names nothing, or several ops under one name; the message says what there is.
     """
     found: dict[int, Op] = {}
-    parts: Sequence[object] = [target] if isinstance(target, str | Op | ModuleType) else list(target)
+    listed = isinstance(target, Iterable) and not isinstance(target, str)
+    parts = list(cast("Iterable[object]", target)) if listed else [cast("object", target)]
     for part in parts:
         for op in _ops_of_part(part, home):
             found[id(op)] = op

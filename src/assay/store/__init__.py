@@ -18,7 +18,7 @@ from assay.store.answer import (
 from assay.store.environment import Environment
 from assay.store.kept import DISPATCH_OUTCOMES, Committed, CountKey, DispatchOutcome, KeptFigure, KeptVerdict
 from assay.store.key import LEVELS, AnswerKey, Level, anchor, anchored, checksum, digest, row_id
-from assay.store.profile import Entry, Profile, Resolved, profile_path
+from assay.store.profile import Entry, Profile, Resolved, profile_path, update_profile
 from assay.store.record import ANSWER_TABLE, KeptRecord, Session, TableEntry, Trial, TuneRecord
 from assay.store.root import DEFAULT_NAME, environment_names, open_environment
 from assay.store.sqlite import SqliteStorage
@@ -72,4 +72,5 @@ __all__ = [
     "rank",
     "row_id",
     "settled",
+    "update_profile",
 ]

@@ -6,9 +6,11 @@ wins, tunable by tunable; of equally many, the one for the op itself wins over o
 still equal and disagree are an error, found when the profile is made and naming both.
 """
 
+import fcntl
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -215,6 +217,32 @@ class Profile:
             said = f"cannot be written ({trouble.strerror})"
             raise ProfileError(str(path), said, "the old file is whole") from trouble
         return True
+
+
+def update_profile(folder: Path, device: str, change: Callable[[Profile], Profile]) -> bool:
+    """Changes a device's profile as the file has it now; whether the file changed.
+
+    The folder is locked meanwhile, so that of two runs that end at once neither loses what the other wrote, and what
+    was edited by hand since a run began stays.
+
+    Raises:
+        ProfileError: the file cannot be read or written; it is left whole.
+    """
+    with _locked(folder):
+        return change(Profile.for_device(folder, device)).save(profile_path(folder, device))
+
+
+@contextmanager
+def _locked(folder: Path) -> Generator[None]:
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as trouble:
+        raise ProfileError(str(folder), f"cannot be opened ({trouble.strerror})") from trouble
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def profile_path(folder: Path, device: str) -> Path:

@@ -71,3 +71,10 @@ def test_a_root_that_is_a_file_cannot_be_listed(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot be listed"):
         environment_names(tmp_path / "file")
+
+
+def test_a_file_in_place_of_the_store_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "store").write_text("notes")
+    with pytest.raises(StoreError, match=r"store: is a file, expected a folder of environments; name a folder"):
+        open_environment(tmp_path / "store")
+    assert (tmp_path / "store").read_text() == "notes"

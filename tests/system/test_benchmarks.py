@@ -37,7 +37,6 @@ def document(*arguments: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.spec("X24", "X25")
 def test_the_hit_path_is_timed_beside_its_peers_and_absent_ones_are_null() -> None:
     found = document("benchmarks.hit_path", "--rounds", "2", "--shapes", "20")
     assert found.keys() >= HIT_PATH
@@ -46,7 +45,6 @@ def test_the_hit_path_is_timed_beside_its_peers_and_absent_ones_are_null() -> No
     assert (found["ratio_numpy"] is None) == (found["versions"]["triton"] is None)
 
 
-@pytest.mark.spec("X2")
 def test_races_of_equals_are_counted_for_every_case_beside_the_exact_rate() -> None:
     found = document("benchmarks.race", "--simulated", "2")
     assert found["exact"] == pytest.approx(0.0266, abs=5e-5)

@@ -23,12 +23,15 @@ def open_environment(store: str | Path, name: str = DEFAULT_NAME, *, read_only: 
 
     Raises:
         ValueError: the name is none an environment may have.
-        StoreError: the store is a URL, or its file is there and cannot be opened.
+        StoreError: the store is a URL or no folder, or its file is there and cannot be opened.
     """
     file = f"{checked_name(name, 'environment')}{SUFFIX}"
     if isinstance(store, str) and "://" in store:
         return Environment(store, read_only=read_only)
-    return Environment(Path(store).expanduser() / file, read_only=read_only)
+    folder = Path(store).expanduser()
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(str(folder), "is a file, expected a folder of environments", "name a folder in ASSAY_STORE")
+    return Environment(folder / file, read_only=read_only)
 
 
 def environment_names(store: str | Path) -> list[str]:

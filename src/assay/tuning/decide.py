@@ -82,6 +82,7 @@ class _Course:
     batches: int = 0
     looked_at: int = 0
     cut_short: bool = False
+    faded: bool = False
     start_ns: int = 0
 
     def enter(self) -> None:
@@ -244,6 +245,8 @@ class _Course:
             return "out of budget before anything was timed"
         if len(self.admitted) == 1:
             return "the only entrant that can run"
+        if self.faded:
+            return "what seemed faster than the default was not when it was timed once more"
         return "nothing was faster than the default when selecting"
 
     def _timed(self) -> dict[Entrant, Standing]:
@@ -255,7 +258,7 @@ class _Course:
         ahead = self._ahead(self.standings)
         if self.batches == 1 or len(ahead) <= 1 or self._time_is_up():
             return ahead[0] if ahead else None
-        finalists = ahead[:FINALISTS]
+        finalists, self.faded = ahead[:FINALISTS], True
         self._select(finalists)
         ahead = self._ahead(finalists)
         return ahead[0] if ahead else None

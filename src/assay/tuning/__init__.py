@@ -5,7 +5,7 @@ from assay.tuning.contest import Contest, Decision, Search
 from assay.tuning.decide import decide
 from assay.tuning.declaration import Candidate, Declaration, by_tier
 from assay.tuning.job import Job
-from assay.tuning.keep import Subject, TuneOrder, keep_verdict, protocol_text, result_of, tune
+from assay.tuning.keep import protocol_text, result_of, tune
 from assay.tuning.keys import (
     BUCKET,
     EXACT,
@@ -19,8 +19,10 @@ from assay.tuning.keys import (
     shape_text,
     verdict_slot,
 )
+from assay.tuning.order import Subject, TuneOrder
 from assay.tuning.result import EntrantResult, Progress, TrialResult, TuneResult
 from assay.tuning.shop import Shop
+from assay.tuning.verdicts import keep_verdict
 from assay.tuning.workbench import WorkBench
 
 __all__ = [

@@ -6,25 +6,19 @@ figures and record together, and once more, under the bucket's key, as a hint fo
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from uuid import uuid4
 
 import msgspec
 
-from assay.device import Device
 from assay.errors import TuneError
-from assay.gate import Admitted, Refused, Verdict
-from assay.kernel import Entrant, Place
 from assay.measure import Protocol, measurement
-from assay.signature import Call, outputs_written
+from assay.signature import outputs_written
 from assay.store import (
     Answer,
     Chosen,
-    Dimension,
-    Environment,
     Evidence,
     KeptFigure,
-    KeptVerdict,
     Ranked,
     Session,
     TableEntry,
@@ -34,78 +28,22 @@ from assay.store import (
     digest,
     rank,
 )
-from assay.tuning.bench import Failed
 from assay.tuning.contest import Contest, Decision, Search
 from assay.tuning.decide import decide
-from assay.tuning.declaration import Declaration
 from assay.tuning.job import Job
 from assay.tuning.keys import (
     BUCKET,
     EXACT,
-    VerdictSlot,
     answer_key,
     build_identity,
     checksum,
-    exact_shape,
     shape_text,
-    verdict_slot,
 )
+from assay.tuning.order import Subject, TuneOrder
 from assay.tuning.result import EntrantResult, Progress, TrialResult, TuneResult
+from assay.tuning.verdicts import KeptVerdicts
 from assay.tuning.workbench import WorkBench
-from assay.worker import Inline, Limits, Runner
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class TuneOrder:
-    """How to tune, and where to keep what comes of it.
-
-    Attributes:
-        device: where kernels run.
-        environment: where answers are kept.
-        place: where compiled kernels are kept.
-        runner: what runs the kernels: a worker process, or this one.
-        protocol: how to measure; its seed is the seed of everything drawn.
-        strategy: name of the search strategy.
-        budget_s: seconds after which no further batch of a shape is begun; None means no end.
-        remeasure: measure again what was decided before, and replace it.
-        limits: how long a build and a call may take.
-        dry_run: whether the tune stands inside a dry run.
-        versions: what the answer is decided with, by name.
-    """
-
-    device: Device
-    environment: Environment
-    place: Place
-    runner: Runner
-    protocol: Protocol
-    strategy: str = "default"
-    budget_s: float | None = None
-    remeasure: bool = False
-    limits: Limits = Limits()  # noqa: RUF009 - frozen
-    dry_run: bool = False
-    versions: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Subject:
-    """What is tuned.
-
-    Attributes:
-        declaration: the op.
-        call: the call to be decided.
-        default: the entrant in force; the one without a name when nothing serves the call.
-        inputs: the caller's own inputs by name; None means they are made from the shape.
-    """
-
-    declaration: Declaration
-    call: Call
-    default: Entrant
-    inputs: Mapping[str, object] | None = None
-
-    @property
-    def shape(self) -> dict[str, Dimension]:
-        """The indices and scalars of the call."""
-        return exact_shape(self.declaration, self.call)
+from assay.worker import Inline
 
 
 def tune(
@@ -212,46 +150,6 @@ def _fields(protocol: Protocol) -> dict[str, object]:
     return {name: getattr(protocol, name) for name in protocol.__struct_fields__}
 
 
-def keep_verdict(environment: Environment, slot: VerdictSlot, verdict: Verdict | Failed, date: str) -> None:
-    """Keeps what the gate said of a build for a region of calls.
-
-    A build that crashed or hung while it was probed is kept as refused: it must not get the chance to do so in the
-    process of a user. One that did not build is not kept: it has no identity, and may build the next time.
-    """
-    if isinstance(verdict, Failed) and verdict.step != "call":
-        return
-    passed = isinstance(verdict, Admitted)
-    reason = "" if isinstance(verdict, Admitted) else verdict.reason
-    environment.keep_verdict(KeptVerdict(slot.build, slot.region, passed, reason, date))
-
-
-@dataclass(frozen=True, slots=True)
-class _KeptVerdicts:
-    """The environment's verdicts on the entrants of a tune; a tune that measures anew asks anew as well."""
-
-    subject: Subject
-    order: TuneOrder
-
-    def known(self, entrant: Entrant) -> Verdict | None:
-        """What the environment has; None when it has nothing, or is not to be believed."""
-        slot = self._slot(entrant)
-        kept = None if slot is None or self.order.remeasure else self.order.environment.verdict(*slot)
-        if kept is None:
-            return None
-        label = f"{self.subject.declaration.name}.{entrant}"
-        return Admitted(label, ()) if kept.passed else Refused(label, kept.reason, "")
-
-    def keep(self, entrant: Entrant, verdict: Verdict | Failed) -> None:
-        """Keeps a verdict, where there is a place for it."""
-        slot = self._slot(entrant)
-        if slot is not None:
-            keep_verdict(self.order.environment, slot, verdict, self.order.device.clock.date())
-
-    def _slot(self, entrant: Entrant) -> VerdictSlot | None:
-        subject, order = self.subject, self.order
-        return verdict_slot(subject.declaration, entrant, subject.call, order.device, order.place)
-
-
 def _decided(subject: Subject, order: TuneOrder, search: Search, on_progress: Callable[[Progress], None]) -> Decision:
     declaration, call = subject.declaration, subject.call
     job = Job(
@@ -265,7 +163,7 @@ def _decided(subject: Subject, order: TuneOrder, search: Search, on_progress: Ca
         own_process=not isinstance(order.runner, Inline),
     )
 
-    missing, verdicts = order.device.contention().missing, _KeptVerdicts(subject, order)
+    missing, verdicts = order.device.contention().missing, KeptVerdicts(subject, order)
     bench = WorkBench(job, order.runner, warnings=missing, verdicts=verdicts)
     return decide(
         Contest(declaration, call, subject.default, shape_text(subject.shape)), bench, search, order.device, on_progress

@@ -315,3 +315,37 @@ def test_an_op_crosses_to_another_process_also_where_a_kernel_calls_it() -> None
         done = worker.run(lambda _channel: double(np.arange(5, dtype=np.float32)).tolist())
     assert isinstance(done, Done)
     assert done.value == [0, 2, 4, 6, 8]
+
+
+PAST_WORKSPACE = """
+#include <stdint.h>
+void f(const float *x, float *y, float *w, int64_t N) {
+    for (int64_t i = 0; i < N + PAST; i++) w[i] = 1;
+    for (int64_t i = 0; i < N; i++) y[i] = x[i] + w[i];
+}
+"""
+
+
+@pytest.mark.spec("A11")
+@pytest.mark.parametrize("past", [0, 1])
+def test_a_write_past_the_workspace_is_refused(past: int) -> None:
+    @assay.op("forall N: Dim. (x: float32[N]) -> (y: float32[N])")
+    def plus_one(x: Array) -> Array:
+        return x + 1
+
+    plus_one.add(
+        assay.CKernel(
+            "scratching",
+            source=PAST_WORKSPACE,
+            function="f",
+            args=["x", "y", "workspace", "N"],
+            workspace="4*N",
+            tunables={"PAST": [past]},
+            serves="x.contiguous and y.contiguous",
+        )
+    )
+    x = np.arange(32, dtype=np.float32)
+    np.testing.assert_array_equal(plus_one(x), x + 1)
+    entry = dispatch.entries()[-1]
+    assert entry.outcome == ("no_candidate" if past else "won")
+    assert ("wrote past the end of its workspace" in entry.reason) == bool(past)

@@ -4,7 +4,7 @@ from assay.kernel.body import function_digest
 from assay.kernel.c import CKernel
 from assay.kernel.constraint import Constraint
 from assay.kernel.domain import Domain
-from assay.kernel.kernel import Declared, Kernel, Place, Program, bind
+from assay.kernel.kernel import Declared, Kernel, Place, Program, UsesWorkspace, bind
 from assay.kernel.numba import NumbaKernel
 from assay.kernel.python import PythonKernel
 from assay.kernel.setting import TIERS, Entrant, Setting, Tier, Value
@@ -26,6 +26,7 @@ __all__ = [
     "Setting",
     "Space",
     "Tier",
+    "UsesWorkspace",
     "Value",
     "bind",
     "function_digest",

@@ -62,6 +62,11 @@ class CProgram:
     workspace: Expr | None
     scratch: Scratch = field(default_factory=Scratch)
 
+    @property
+    def wrote_past_workspace(self) -> bool:
+        """Whether a launch in this thread wrote past the workspace it asked for."""
+        return self.scratch.overrun
+
     def launcher(self, call: Call) -> Callable[..., object]:
         """A function of the inputs, then the outputs, that takes their addresses and calls the C function.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Protocol, Self, TypedDict
+from typing import ClassVar, Protocol, Self, TypedDict, runtime_checkable
 
 import msgspec
 
@@ -51,6 +51,16 @@ class Program(Protocol):
         It takes the inputs in signature order, scalars included and None for an absent one, then the outputs, and
         returns None, or NotImplemented when the kernel declined and wrote nothing that counts.
         """
+        ...
+
+
+@runtime_checkable
+class UsesWorkspace(Protocol):
+    """A program that can tell whether it stayed within its workspace."""
+
+    @property
+    def wrote_past_workspace(self) -> bool:
+        """Whether a launch in this thread wrote past the workspace it asked for."""
         ...
 
 

@@ -17,6 +17,8 @@ import numpy as np
 _backend: Any = _cffi_backend
 _ffi: Any = _backend.FFI()
 _LINE_BYTES = 64
+_GUARD_BYTES = 4096
+_GUARD_FILL = 0xA5
 
 NULL: object = _ffi.NULL
 """The null pointer."""
@@ -87,24 +89,30 @@ class Library:
 
 
 class Scratch(threading.local):
-    """Scratch memory, one piece for each thread, kept from call to call and grown when a call needs more."""
+    """Scratch memory, one piece for each thread, kept from call to call and grown when a call needs more.
+
+    Behind it lies a guard: a kernel that writes past what it asked for writes there first, and is found out.
+    """
 
     def __init__(self) -> None:
         self._bytes = -1
         self._pointer = NULL
+        self._guard = np.empty(0, np.uint8)
+
+    @property
+    def overrun(self) -> bool:
+        """Whether this thread's guard was written."""
+        return bool((self._guard != _GUARD_FILL).any())
 
     def __call__(self, count: int) -> object:
         """A pointer to `count` bytes of this thread's, at the start of a cache line; what is in them is not defined."""
         if count > self._bytes:
-            self._pointer, self._bytes = fresh_memory(count), count
+            memory = np.empty(count + _LINE_BYTES + _GUARD_BYTES, np.uint8)
+            start = -strided_address(memory) % _LINE_BYTES
+            self._guard = memory[start + count : start + count + _GUARD_BYTES]
+            self._guard[...] = _GUARD_FILL
+            self._pointer, self._bytes = address(memory[start : start + count]), count
         return self._pointer
-
-
-def fresh_memory(count: int) -> object:
-    """A pointer to `count` new bytes at the start of a cache line, which live as long as the pointer."""
-    memory = np.empty(count + _LINE_BYTES, np.uint8)
-    offset = -strided_address(memory) % _LINE_BYTES
-    return address(memory[offset : offset + count])
 
 
 @cache

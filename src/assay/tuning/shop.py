@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from assay.errors import AssayError
 from assay.gate import NotServed, Oracle, Probes, Recipe, Verdict, candidate_gate, examine, make_probes
-from assay.kernel import Entrant, Place, Program
+from assay.kernel import Entrant, Place, Program, UsesWorkspace
 from assay.signature import Call, Scalar, flops
 from assay.tuning.bench import Failed
 from assay.tuning.declaration import Candidate, Declaration
@@ -117,10 +117,13 @@ class Shop:
             refusal = candidate.refusal(call, self._device)
             if refusal is not None:
                 return NotServed(refusal)
-            launch = self.program(entrant, call).launcher(call)
+            program = self.program(entrant, call)
+            launch = program.launcher(call)
             self._on_step(entrant, "call")
             returned = self._contain(lambda: launch(*inputs, *outputs))
             self._on_step(entrant, "rest")
+            if isinstance(program, UsesWorkspace) and program.wrote_past_workspace:
+                raise KernelRaised("wrote past the end of its workspace")
             return returned
 
         gate = candidate_gate(self.declaration.gate, candidate.gate)

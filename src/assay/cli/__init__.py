@@ -15,6 +15,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0 done, 1 a check says no, 2 wrong use or something wrong in what was given, 130 interrupted.
     """
-    from assay.cli.entry import run
+    try:
+        from assay.cli.entry import run
 
-    return run(sys.argv[1:] if arguments is None else arguments)
+        return run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # before there is anything that could say so better: while the command is loading
+        sys.stderr.write("assay: interrupted\n")
+        return 130

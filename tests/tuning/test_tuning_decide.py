@@ -267,3 +267,12 @@ def test_a_budget_ends_a_batch_between_entrants_and_the_decision_says_it_was_cut
     assert list(outcomes(decision).values()).count("not reached") == 22
     whole = decided([kernel("tiled", list(tiles))], ScriptedBench(bench.cost_ns), "tiled")
     assert not whole.cut_short
+
+
+def test_an_entrant_a_full_disk_kept_out_leaves_the_decision_open() -> None:
+    full = Failed("does not compile: cannot write: No space left on device", "build")
+    bench = ScriptedBench({"plain": 100_000, "quick": 80_000}, verdicts={"compiled": full})
+    assert decided([kernel("plain"), kernel("compiled"), kernel("quick")], bench, "plain").cut_short
+    broken = Failed("does not compile: expected ';'", "build")
+    bench = ScriptedBench({"plain": 100_000, "quick": 80_000}, verdicts={"compiled": broken})
+    assert not decided([kernel("plain"), kernel("compiled"), kernel("quick")], bench, "plain").cut_short

@@ -64,7 +64,8 @@ class Decision:
         trials: the entrants that ran, in order.
         standings: how each timed entrant did in the selecting stage, the default too.
         short_circuit: the entrant that ended the search early; None when it ran to its end.
-        cut_short: whether the budget ended before everything that was to be tried and raced was.
+        cut_short: whether not everything was tried and raced: the budget ended before, or a trouble that passes (a full
+            disk) kept an entrant out.
         warnings: protections that were missing.
     """
 

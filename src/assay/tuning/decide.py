@@ -204,7 +204,7 @@ class _Course:
             trials=self.ledger.trials(self.default, winner if outcome == "gain" else None),
             standings=self.ledger.timed(self.default),
             short_circuit=None,
-            cut_short=self.cut_short or bool(self.ledger.not_reached),
+            cut_short=self.cut_short or bool(self.ledger.not_reached) or self.ledger.passing_trouble,
             warnings=self.bench.warnings,
         )
 

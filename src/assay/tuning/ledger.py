@@ -11,6 +11,9 @@ from assay.tuning.bench import Failed, Selected
 from assay.tuning.declaration import Candidate
 from assay.tuning.result import EntrantResult, TrialResult
 
+PASSING = ("No space left on device", "Disk quota exceeded", "Too many open files")
+"""What systems and compilers say of a trouble that passes."""
+
 
 @dataclass(slots=True)
 class Ledger:
@@ -39,6 +42,11 @@ class Ledger:
     trouble: str = ""
     began_ns: dict[Entrant, int] = field(default_factory=dict[Entrant, int])
     wall_s: dict[Entrant, float] = field(default_factory=dict[Entrant, float])
+
+    @property
+    def passing_trouble(self) -> bool:
+        """Whether an entrant failed for what has nothing to do with it and passes: a full disk."""
+        return any(said in reason for _, reason in self.refused.values() for said in PASSING)
 
     @property
     def reasons(self) -> str:

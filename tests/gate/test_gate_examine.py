@@ -324,3 +324,41 @@ def test_a_kernel_that_reads_strides_as_positive_is_refused_on_a_reversed_input(
         np.matmul(a if a.strides[1] > 0 else a[:, ::-1], b, out=c)
 
     assert refused(verdict(forward)).probe == "reversed"
+
+
+@pytest.mark.spec("A6", "X13")
+def test_a_kernel_that_claims_contiguous_inputs_alone_is_tried_on_other_outputs() -> None:
+    def flat(a: Array, b: Array, *, c: Array) -> None:
+        as_strided(c, (c.size,), (c.itemsize,))[:] = (a @ b).ravel()
+
+    parsed = parse(GEMM)
+    shape = {"M": 24, "N": 16, "K": 8, "T": "float32"}
+    probes = make_probes(parsed, "op", describe(parsed, "op", shape), seed=7)
+
+    def refusal(call: Call) -> str | None:
+        return None if call.views["a"].contiguous and call.views["b"].contiguous else "a, b contiguous"
+
+    found = refused(examine(probes, Oracle(product), runner(flat), Gate(), label="k", refusal=refusal))
+    assert found.probe == "padded c"
+    assert "say in `serves` which arrays must be contiguous" in found.reason
+
+
+def test_one_array_in_another_layout_is_tried_only_where_all_were_not_passed() -> None:
+    tried: list[str] = []
+
+    def refusal(call: Call) -> str | None:
+        tried.append("".join("." if view.contiguous else name for name, view in call.views.items()))
+        return None
+
+    probes = probes_of(GEMM, {"M": 24, "N": 16, "K": 8})
+    assert isinstance(
+        examine(probes, Oracle(product), runner(wrong.honest(vendor)), Gate(), label="k", refusal=refusal), Admitted
+    )
+    assert "abc" in tried
+    assert "a.." not in tried
+    assert [name for name in (probe.name for probe in probes.probes) if name.startswith("padded")] == [
+        "padded",
+        "padded a",
+        "padded b",
+        "padded c",
+    ]

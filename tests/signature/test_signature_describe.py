@@ -63,6 +63,8 @@ def test_a_shape_of_no_sizes_can_be_given() -> None:
         ({"M": 4, "N": 5, "K": 6, "T": "float32", "MM": 3}, "shape has MM, which the signature does not bind; did you"),
         ({"M": 4, "N": 5, "K": -6, "T": "float32"}, "K: expected a size (256), found -6"),
         ({"M": 4, "N": 5, "K": "six", "T": "float32"}, "K: expected a size (256), found 'six'"),
+        ({"M": 4, "N": 5, "K": str(1 << 63), "T": "float32"}, f"K: expected a size (256), found '{1 << 63}'"),
+        ({"M": 4, "N": 5, "K": "9" * 5000, "T": "float32"}, "K: expected a size (256), found '9999"),
         ({"M": 4, "N": 5, "K": 6.0, "T": "float32"}, "K: expected a size (256), found 6.0"),
         ({"M": 4, "N": 5, "K": True, "T": "float32"}, "K: expected a size (256), found true"),
         ({"M": 4, "N": 5, "K": 6, "T": "int8"}, "T: expected float32 | float64, found 'int8'"),

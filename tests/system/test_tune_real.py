@@ -271,6 +271,23 @@ def test_a_c_kernel_that_crashes_at_its_first_call_takes_its_judge_down_and_not_
     np.testing.assert_array_equal(same(x[:5].copy()), x[:5])
 
 
+@pytest.mark.spec("A5", "X10")
+def test_a_c_kernel_whose_first_call_has_strided_arrays_is_judged_elsewhere_as_they_lie() -> None:
+    backwards = "if (sx < 0) *(volatile int *)0 = 1; for (long i = 0; i < N; i++) y[i * sy] = x[i * sx] + 1;"
+    source = f"void f(const float *x, long sx, float *y, long sy, long N) {{ {backwards} }}"
+
+    @assay.op("forall N: Dim. (x: float32[N]) -> (y: float32[N])")
+    def add(x: Array) -> Array:
+        return x + 1
+
+    add.add(assay.CKernel("forward", source=source, function="f", args=["x", "x.stride[0]", "y", "y.stride[0]", "N"]))
+    x, out = np.arange(8, dtype=np.float32), np.zeros(16, np.float32)
+    np.testing.assert_array_equal(add(x[::-1]), x[::-1] + 1)
+    assert "segmentation fault" in dispatch.entries()[-1].reason
+    np.testing.assert_array_equal(add(x, out=out[::2]), x + 1)
+    np.testing.assert_array_equal(out[1::2], 0)
+
+
 @pytest.mark.spec("C7", "X24")
 def test_two_outputs_never_share_memory_with_a_plan_and_without() -> None:
     @assay.op("forall N: Dim. (x: float32[N]) -> (y: float32[N], z: float32[N])")

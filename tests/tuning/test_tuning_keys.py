@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
+from assay.array import planned_view
 from assay.errors import MeasureError
 from assay.gate import Gate
 from assay.kernel import Place, PythonKernel
-from assay.signature import Call, describe, parse
+from assay.signature import Call, array_like, check, describe, parse
 from assay.testing.simulated import SimulatedDevice
 from assay.tuning import (
     BUCKET,
@@ -142,3 +145,22 @@ def test_a_verdict_holds_for_the_bucket_and_for_what_judged_it() -> None:
         of(declared(reference=other_body), call()),
         of(declared(gate=Gate(rtol=1e-3)), call()),
     }
+
+
+@pytest.mark.spec("A10", "X13")
+def test_a_verdict_holds_for_arrays_that_lie_alike_and_for_any_float_scalar() -> None:
+    def of(x: "npt.NDArray[np.float32]", eps: float = 0.5) -> str:
+        made = check(SIGNATURE, "norm", {"x": x, "eps": eps}, params={})
+        return region(declared(), declared().candidates[0], made, SimulatedDevice())
+
+    def allocated(shape: tuple[int, ...]) -> "npt.NDArray[np.float32]":
+        return array_like(planned_view(shape, "float32"))
+
+    own = of(allocated((2, 3, 100, 64)))
+    assert own == of(allocated((2, 3, 101, 64)))
+    assert own == of(allocated((2, 3, 100, 64)), eps=0.25)
+    room = allocated((2, 3, 128, 128))
+    apart = (room[:, :, :100, :64], room[:, :, :100, 127:63:-1], room[..., :64, :100].swapaxes(-1, -2))
+    laid = [own, *(of(view) for view in apart)]
+    assert len(set(laid)) == len(laid)
+    assert laid[1] == of(room[:, :, :101, :64])

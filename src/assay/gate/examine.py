@@ -5,7 +5,7 @@ written in full, results that differ from run to run. A kernel that declines, or
 viable for that probe; for the call's own shape, that settles it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
 import msgspec
@@ -20,9 +20,12 @@ from assay.gate.reason import reason_of
 from assay.gate.tolerance import Gate
 from assay.gate.verdict import Admitted, Declined, Handed, NotServed, Refused, Verdict
 from assay.gate.watch import run_watched
+from assay.signature import Call
 
 Array = npt.NDArray[Any]
 
+
+Refusal = Callable[[Call], str | None]
 
 _HINTS = {
     **dict.fromkeys(LAYOUTS, "; it does not follow strides: say in `serves` which arrays must be contiguous"),
@@ -41,7 +44,9 @@ class _Skipped(msgspec.Struct, frozen=True):
 _Outcome = _Passed | _Skipped | Handed | Refused
 
 
-def examine(probes: Probes, oracle: Oracle, run: Run, gate: Gate, *, label: str) -> Verdict:
+def examine(
+    probes: Probes, oracle: Oracle, run: Run, gate: Gate, *, label: str, refusal: Refusal | None = None
+) -> Verdict:
     """The verdict on one entrant.
 
     Args:
@@ -51,13 +56,21 @@ def examine(probes: Probes, oracle: Oracle, run: Run, gate: Gate, *, label: str)
             the kernel declined; `NotServed` when its `serves` excludes the probe. What it raises is the entrant's.
         gate: the entrant's gate (`candidate_gate`).
         label: the entrant, as the user names it (``gemm.tiled[MR=8]``).
+        refusal: why the entrant does not serve a call, None where it does: what it does not serve is not set up.
     """
     passed: list[str] = []
     declined: list[Handed] = []
     notes = list(probes.notes)
     precisions: list[str] = []
     for probe in probes.probes:
-        outcome = _Examination(probe, oracle, run, gate, label).outcome()
+        if probe.layout in passed:
+            continue
+        refused = refusal(probe.call) if refusal is not None else None
+        outcome: _Outcome
+        if refused is not None:
+            outcome = _Skipped(f"not served: {refused}")
+        else:
+            outcome = _Examination(probe, oracle, run, gate, label).outcome()
         match outcome:
             case _Passed():
                 passed.append(probe.name)
@@ -159,7 +172,7 @@ class _Examination:
         return self._refused(f"{unjudged.reason}, so nothing says what is right")
 
     def _refused(self, reason: str, output: str = "", index: tuple[int, ...] | None = None) -> Refused:
-        told = f"{reason}{self._where()}{_HINTS.get(self._probe.name, '')}"
+        told = f"{reason}{self._where()}{_HINTS.get(self._probe.layout, '')}"
         return Refused(self._label, told, self._probe.name, output, index)
 
     def _where(self) -> str:

@@ -52,11 +52,9 @@ def transposed(view: ArrayView) -> ArrayView:
     return rearranged(view, tuple(strides), view.pointer)
 
 
-def reversed_last(view: ArrayView) -> ArrayView:
-    """The view with its last axis running backwards; one without axes as it is."""
-    if not view.shape:
-        return view
-    return rearranged(view, (*view.strides[:-1], -view.strides[-1]), view.pointer)
+def backwards(view: ArrayView) -> ArrayView:
+    """The view with every axis running the other way."""
+    return rearranged(view, tuple(-stride for stride in view.strides), view.pointer)
 
 
 def offset(view: ArrayView) -> ArrayView:

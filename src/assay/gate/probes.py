@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from assay.array import ArrayView
 from assay.errors import AssayError, CallError
-from assay.gate.layout import offset, padded, rearranged, reversed_last, strided, strides_like, transposed
+from assay.gate.layout import backwards, offset, padded, rearranged, strided, strides_like, transposed
 from assay.gate.ragged import adjacent, drawn
 from assay.gate.reason import reason_of
 from assay.gate.tolerance import float_limits, is_floating
@@ -41,7 +41,7 @@ LAYOUTS = {
     "padded": padded,
     "transposed": transposed,
     "strided": strided,
-    "reversed": reversed_last,
+    "reversed": backwards,
 }
 """The probes that hold the call's own values in other layouts, inputs and outputs alike."""
 
@@ -69,11 +69,14 @@ class Probe:
         name: what it tries (``ragged 1``).
         call: the checked call; its views say how the arrays lie, their pointers stand for an alignment only.
         inputs: values by name, arrays in any layout, scalars as they are; shared, never to be written.
+        layout: of a probe in another layout, which one. All arrays lie so in the probe of that name, one of them in
+            each that follows it; those are needless for an entrant that passed it.
     """
 
     name: str
     call: Call
     inputs: Mapping[str, object]
+    layout: str = ""
 
     def __str__(self) -> str:
         sizes = {name: size for name, size in self.call.record.indices.items() if isinstance(size, int | tuple)}
@@ -186,9 +189,13 @@ def _add_values(draft: _Draft, own: Mapping[str, object]) -> None:
 def _add_layouts(draft: _Draft, own: Mapping[str, object]) -> None:
     views = draft.own.views
     for name, arrange in {**LAYOUTS, OFFSET: offset}.items():
-        call = _laid_out(draft.own, {tensor: arrange(views[tensor]) for tensor in _placed(draft.own)})
-        if any(_differs(call.views[tensor], views[tensor]) for tensor in _placed(draft.own)):
-            draft.add(name, call, own)
+        arranged = {tensor: arrange(views[tensor]) for tensor in _placed(draft.own)}
+        others = {tensor: view for tensor, view in arranged.items() if _differs(view, views[tensor])}
+        if others:
+            draft.probes.append(Probe(name, _laid_out(draft.own, others), own, name))
+        if len(others) > 1:
+            for tensor, view in others.items():
+                draft.probes.append(Probe(f"{name} {tensor}", _laid_out(draft.own, {tensor: view}), own, name))
 
 
 def _add_ragged(draft: _Draft) -> None:

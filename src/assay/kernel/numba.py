@@ -282,7 +282,7 @@ def _numba(entrant: str) -> _Numba:
         import numba
     except ImportError as missing:
         raise BuildError(entrant, "Numba is not installed", "pip install 'assay[cpu]'") from missing
-    except Exception as broken:
+    except (Exception, SystemExit) as broken:
         said = f"Numba cannot be imported: it raised {type(broken).__name__}: {broken}"
         raise BuildError(entrant, said, "install it anew: pip install 'assay[cpu]'") from broken
     return numba

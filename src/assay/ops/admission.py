@@ -26,6 +26,7 @@ from assay.tuning import (
     WorkBench,
     exact_shape,
     keep_verdict,
+    layouts_of,
     verdict_slot,
 )
 from assay.worker import Limits, Worker
@@ -95,17 +96,16 @@ class Admission:
     def _judged_apart(self, shop: Shop, entrant: Entrant) -> Verdict | Failed | None:
         """The verdict on a C kernel, from a process of its own, so that its first crash is not the caller's.
 
-        None for kernels of other frontends, for a call whose arrays would not arrive as they lie, and where there
-        can be no such process: then it is judged here.
+        None for kernels of other frontends, and where there can be no such process: then it is judged here.
         """
-        views = shop.call.views.values()
-        if shop.candidate(entrant).kernel.frontend != "c" or not all(view.contiguous for view in views):
+        if shop.candidate(entrant).kernel.frontend != "c":
             return None
         job = Job(
             id=uuid4().hex,
             declaration=self._declaration.only(entrant.kernel),
             shape=exact_shape(self._declaration, shop.call),
             inputs=shop.inputs,
+            layouts=layouts_of(shop.call),
             place=place_here(),
             protocol=Protocol(),
             limits=Limits(),

@@ -16,6 +16,8 @@ from assay.signature.nodes import DTYPES
 from assay.signature.terms import Default, Index, IndexKind, ScalarKind, ScalarType
 
 _INT64 = range(-(1 << 63), 1 << 63)
+_LONGEST = 40
+"""More digits than this are no size, however many of them are zeros in front."""
 
 
 def scalar_value(declared: ScalarType, value: object) -> Default:
@@ -96,7 +98,10 @@ def _string(value: object) -> str | None:
 
 
 def _size(value: object) -> int | None:
-    made = int(value) if isinstance(value, str) and value.strip().isdecimal() else _integer(value)
+    if isinstance(value, str):
+        digits = value.strip()
+        value = int(digits) if digits.isdecimal() and len(digits) <= _LONGEST else None
+    made = _integer(value)
     return made if made is not None and made >= 0 else None
 
 

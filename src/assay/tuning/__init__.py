@@ -4,7 +4,7 @@ from assay.tuning.bench import Bench, Failed, Selected
 from assay.tuning.contest import Contest, Decision, Search
 from assay.tuning.decide import decide
 from assay.tuning.declaration import Candidate, Declaration, by_tier
-from assay.tuning.job import Job
+from assay.tuning.job import Job, layouts_of
 from assay.tuning.keep import protocol_text, result_of, tune
 from assay.tuning.keys import (
     BUCKET,
@@ -54,6 +54,7 @@ __all__ = [
     "device_facts",
     "exact_shape",
     "keep_verdict",
+    "layouts_of",
     "protocol_text",
     "region",
     "result_of",

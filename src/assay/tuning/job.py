@@ -8,14 +8,16 @@ blamed on. What a process has built and prepared for a job is kept in it from ta
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any, cast
 
 import numpy as np
 
+from assay.array import ArrayView
 from assay.device import cpu_device
 from assay.errors import AssayError, MeasureError
 from assay.kernel import Entrant, Place, bind
 from assay.measure import CallSampler, Confirmation, Placements, Protocol, confirm, select
-from assay.signature import allocate_outputs, check, describe, make_inputs
+from assay.signature import Call, allocate_outputs, array_like, check, describe, make_inputs
 from assay.tuning.bench import Failed, Selected
 from assay.tuning.declaration import Declaration
 from assay.tuning.keys import device_facts
@@ -36,6 +38,8 @@ class Job:
         declaration: the op.
         shape: the indices and scalars of the call.
         inputs: the caller's own inputs by name; None means they are made from the shape.
+        layouts: how the caller's own arrays lie, by name, an `out` it gave included: arrays cross to another process
+            without their strides, and are laid out anew there.
         place: where compiled kernels are kept.
         protocol: how to measure; its seed is the seed of everything drawn.
         limits: how long a build and a call may take.
@@ -46,10 +50,17 @@ class Job:
     declaration: Declaration
     shape: Mapping[str, object]
     inputs: Mapping[str, object] | None
+    layouts: Mapping[str, ArrayView]
     place: Place
     protocol: Protocol
     limits: Limits
     own_process: bool
+
+
+def layouts_of(call: Call) -> dict[str, ArrayView]:
+    """How the arrays of a call lie, those a caller gave: its inputs, and an `out`."""
+    given = (*call.inputs, *(call.outputs if call.record.has_out else ()))
+    return {name: call.views[name] for name in given if name in call.views}
 
 
 def examine_batch(job: Job, entrants: Sequence[Entrant], channel: Channel) -> None:
@@ -95,17 +106,20 @@ class _Bay:
         self.channel: Channel | None = None
         declaration = job.declaration
         self.device = cpu_device()
-        if job.inputs is None:
-            self.call = describe(declaration.signature, declaration.name, job.shape, params=declaration.params)
+        signature, name = declaration.signature, declaration.name
+        self.inputs = None if job.inputs is None else _laid_out(job.inputs, job.layouts)
+        if self.inputs is None:
+            self.call = describe(signature, name, job.shape, params=declaration.params)
         else:
-            self.call = check(declaration.signature, declaration.name, job.inputs, params=declaration.params)
+            outs = {out: array_like(job.layouts[out]) for out in signature.output_names if out in job.layouts}
+            self.call = check(signature, name, {**self.inputs, **outs}, params=declaration.params)
         self.shop = Shop(
             declaration,
             self.call,
             device=device_facts(self.device),
             place=job.place,
             seed=job.protocol.seed,
-            inputs=job.inputs,
+            inputs=self.inputs,
             own_process=job.own_process,
             on_step=self._step,
         )
@@ -143,7 +157,7 @@ class _Bay:
     def placements(self) -> Placements:
         """The sets of buffers every entrant runs on."""
         job, declaration, call = self.job, self.job.declaration, self.call
-        inputs = job.inputs
+        inputs = self.inputs
         if inputs is None:
             rng = np.random.default_rng(job.protocol.seed)
             inputs = make_inputs(declaration.signature, call, rng, declaration.maker)
@@ -181,6 +195,18 @@ class _Bay:
         limits = self.job.limits
         limit_s = limits.build_s if step == "build" else limits.call_s if step == "call" else NO_LIMIT
         self.channel.step(f"{entrant}: {step}", limit_s)
+
+
+def _laid_out(inputs: Mapping[str, object], layouts: Mapping[str, ArrayView]) -> dict[str, object]:
+    """The inputs, each array of them lying as it is said to."""
+    found = dict(inputs)
+    for name, view in layouts.items():
+        value = inputs.get(name)
+        if isinstance(value, np.ndarray):
+            laid = array_like(view)
+            np.copyto(laid, cast("np.ndarray[Any, np.dtype[Any]]", value))
+            found[name] = laid
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -30,7 +30,7 @@ from assay.store import (
 )
 from assay.tuning.contest import Contest, Decision, Search
 from assay.tuning.decide import decide
-from assay.tuning.job import Job
+from assay.tuning.job import Job, layouts_of
 from assay.tuning.keys import (
     BUCKET,
     EXACT,
@@ -157,6 +157,7 @@ def _decided(subject: Subject, order: TuneOrder, search: Search, on_progress: Ca
         declaration=declaration,
         shape=subject.shape,
         inputs=subject.inputs,
+        layouts=layouts_of(call) if subject.inputs is not None else {},
         place=order.place,
         protocol=order.protocol,
         limits=order.limits,

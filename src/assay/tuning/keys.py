@@ -9,7 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, cast
 from weakref import WeakKeyDictionary
 
+import msgspec
+
 from assay import store
+from assay.array import ALLOCATED_ALIGN, ArrayView
 from assay.device import Device
 from assay.errors import AssayError, MeasureError
 from assay.kernel import Entrant, Place, Setting, Value, function_digest
@@ -106,15 +109,19 @@ def verdict_slot(
 
 
 def region(declaration: Declaration, candidate: Candidate, call: Call, device: Device) -> str:
-    """The region a verdict holds for: the bucket of the call, and everything the judgement itself rests on.
+    """The region a verdict holds for: the bucket of the call, how its arrays lie, and what the judgement rests on.
 
-    That is the op's signature, its reference, its gate and the candidate's own, its probes and maker: when one of
-    them is edited, what was admitted under the old one is judged again.
+    A float scalar's value is no part of it. What the judgement rests on is the op's signature, its reference, its gate
+    and the candidate's own, its probes and maker: when one of them is edited, what was admitted is judged again.
     """
+    floats = {name for name, value in {**call.params, **call.scalars}.items() if isinstance(value, float)}
+    key = answer_key(declaration, call, device, level=BUCKET)
+    key = msgspec.structs.replace(key, scalars=tuple(pair for pair in key.scalars if pair[0] not in floats))
     judges = (declaration.reference, declaration.maker, *declaration.probes)
     return digest(
         [
-            str(answer_key(declaration, call, device, level=BUCKET)),
+            str(key),
+            *(f"{name}: {layout_class(view)}" for name, view in call.views.items()),
             str(declaration.signature),
             str(declaration.finite_only),
             str(declaration.gate),
@@ -122,6 +129,22 @@ def region(declaration: Declaration, candidate: Candidate, call: Call, device: D
             *(_judge_digest(judge) if judge is not None else "" for judge in judges),
         ]
     )
+
+
+def layout_class(view: ArrayView) -> str:
+    """How an array lies, in as few words as a kernel could tell apart.
+
+    >>> layout_class(ArrayView((4, 6), (6, 1), "float32", 4, "cpu", 0))
+    'contiguous'
+    >>> layout_class(ArrayView((4, 6), (-1, 4), "float32", 4, "cpu", 4))
+    '-+ 10 unaligned'
+    """
+    aligned = "" if view.align >= ALLOCATED_ALIGN else " unaligned"
+    if view.contiguous:
+        return f"contiguous{aligned}"
+    signs = "".join("-" if step < 0 else "+" if step else "0" for step in view.strides)
+    order = sorted(range(len(view.strides)), key=lambda axis: -abs(view.strides[axis]))
+    return f"{signs} {''.join(map(str, order))}{aligned}"
 
 
 _judge_digests: "WeakKeyDictionary[Callable[..., object], str]" = WeakKeyDictionary()

@@ -127,7 +127,14 @@ class Shop:
             return returned
 
         gate = candidate_gate(self.declaration.gate, candidate.gate)
-        return examine(self._probes, self._oracle, run, gate, label=label)
+        return examine(
+            self._probes,
+            self._oracle,
+            run,
+            gate,
+            label=label,
+            refusal=lambda call: candidate.refusal(call, self._device),
+        )
 
     def _contain(self, action: Callable[[], T]) -> T:
         """What an action returns; an exit or interrupt of the entrant's own becomes an exception."""

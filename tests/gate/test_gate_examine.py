@@ -26,7 +26,6 @@ from assay.gate import (
     Admitted,
     Declined,
     Gate,
-    NotServed,
     Oracle,
     Recipe,
     Refused,
@@ -134,12 +133,11 @@ def test_right_on_whole_tiles_and_wrong_off_them_is_refused_on_a_ragged_probe() 
 def test_wrong_along_one_ragged_dimension_is_caught_where_the_others_must_be_whole() -> None:
     kernel = wrong.wrong_off_multiples(vendor)
 
-    def run(call: Call, inputs: tuple[object, ...], outputs: tuple[object, ...]) -> object:
-        if cast("int", call.record.indices["M"]) % 16:
-            return NotServed("M % 16 == 0: M is odd")
-        return runner(kernel)(call, inputs, outputs)
+    def refusal(call: Call) -> str | None:
+        return "M % 16 == 0: M is odd" if cast("int", call.record.indices["M"]) % 16 else None
 
-    found = refused(examine(probes_of(GEMM, {"M": 32, "N": 16, "K": 8}), Oracle(product), run, Gate(), label="k"))
+    probes = probes_of(GEMM, {"M": 32, "N": 16, "K": 8})
+    found = refused(examine(probes, Oracle(product), runner(kernel), Gate(), label="k", refusal=refusal))
     assert found.probe == "ragged N"
 
 
@@ -171,14 +169,12 @@ def test_a_kernel_that_assumes_contiguous_inputs_is_refused_where_it_claims_othe
         flat = as_strided(a, a.shape, (a.shape[1] * a.itemsize, a.itemsize))
         c[...] = flat @ b
 
-    def run(call: Call, inputs: tuple[object, ...], outputs: tuple[object, ...]) -> object:
-        if not call.views["a"].contiguous:
-            return NotServed("a.contiguous")
-        return runner(by_memory)(call, inputs, outputs)
+    def refusal(call: Call) -> str | None:
+        return None if call.views["a"].contiguous else "a.contiguous"
 
     assert refused(verdict(by_memory)).probe == "padded"
     probes = probes_of(GEMM, {"M": 32, "N": 16, "K": 8})
-    found = examine(probes, Oracle(product), run, Gate(), label="k")
+    found = examine(probes, Oracle(product), runner(by_memory), Gate(), label="k", refusal=refusal)
     assert isinstance(found, Admitted)
     assert "padded: not served: a.contiguous" in found.notes
 

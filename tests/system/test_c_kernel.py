@@ -7,35 +7,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from c_product import GEMM_C, gemm, kernel, libraries, run
 
 from assay.errors import DeclarationError
-from assay.kernel import CKernel, Kernel, Place, bind
+from assay.kernel import CKernel, Place, bind
 from assay.kernel.c_compiler import find_compiler
-from assay.signature import Call, check, describe, parse
+from assay.signature import check, describe, parse
 
 Array = npt.NDArray[Any]
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler on this machine")
 
-GEMM = parse("forall M, N, K: Dim; T: DType[float32 | float64]. (a: T[M, K], b: T[K, N]) -> (c: T[M, N])")
 SCALED = parse(
     "forall B: Shape; N: Dim; T: DType[float32 | float64 | int32]. "
     "(x: T[*B, N], w?: T[N], by: Float, shift: Int, on: Bool = true) -> (y: T[*B, N])"
 )
 TURN = parse("forall N: Dim. (mutated x: float32[N]) -> (y: float32[N])")
 
-GEMM_C = """
-#include <stdint.h>
-void gemm(const ASSAY_T *a, const ASSAY_T *b, ASSAY_T *c, int64_t M, int64_t N, int64_t K) {
-    for (int64_t i = 0; i < M; i++)
-        for (int64_t j = 0; j < N; j++) {
-            ASSAY_T sum = 0;
-            for (int64_t k = 0; k < K; k++) sum += a[i * K + k] * b[k * N + j];
-            c[i * N + j] = sum;
-        }
-    (void)sizeof(char[TILE]);
-}
-"""
 
 SCALED_C = """
 #include <stdint.h>
@@ -48,23 +36,6 @@ void scale(const ASSAY_T *x, const ASSAY_T *w, ASSAY_T *y, int64_t rows, int64_t
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path / "kernels")
-
-
-def gemm(M: int = 3, N: int = 4, K: int = 5, T: str = "float32") -> Call:
-    return describe(GEMM, "gemm", {"M": M, "N": N, "K": K, "T": T})
-
-
-def kernel(source: str | Path = GEMM_C, function: str = "gemm", **declared: Any) -> CKernel:  # noqa: ANN401
-    declared = {"tunables": {"TILE": [8, 16]}, "flags": ["-O2"], **declared}
-    return CKernel("tiled", source, function, **declared).for_signature(GEMM)
-
-
-def libraries(place: Place) -> list[Path]:
-    return sorted(place.folder.glob("*.so"))
-
-
-def run(found: Kernel, place: Place, call: Call, *arrays: object) -> object:
-    return found.build(found.default, call, place).launcher(call)(*arrays)
 
 
 @pytest.mark.parametrize("T", ["float32", "float64"])

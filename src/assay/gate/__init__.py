@@ -5,7 +5,7 @@ from assay.gate.judge import Mismatch, judge
 from assay.gate.oracle import Expected, Oracle, Unjudged
 from assay.gate.probes import Probe, Probes, Recipe, make_probes
 from assay.gate.tolerance import Gate, Tolerance, candidate_gate, refuse_unknown, refuse_wider
-from assay.gate.verdict import Admitted, Declined, Handed, NotServed, Refused, Verdict
+from assay.gate.verdict import Admitted, Declined, Handed, Refused, Verdict
 
 __all__ = [
     "Admitted",
@@ -14,7 +14,6 @@ __all__ = [
     "Gate",
     "Handed",
     "Mismatch",
-    "NotServed",
     "Oracle",
     "Probe",
     "Probes",

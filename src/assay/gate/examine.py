@@ -18,13 +18,11 @@ from assay.gate.oracle import Expected, Oracle, Unjudged
 from assay.gate.probes import LAYOUTS, OFFSET, OWN, Probe, Probes
 from assay.gate.reason import reason_of
 from assay.gate.tolerance import Gate
-from assay.gate.verdict import Admitted, Declined, Handed, NotServed, Refused, Verdict
+from assay.gate.verdict import Admitted, Declined, Handed, Refused, Verdict
 from assay.gate.watch import run_watched
 from assay.signature import Call
 
 Array = npt.NDArray[Any]
-
-
 Refusal = Callable[[Call], str | None]
 
 _HINTS = {
@@ -53,10 +51,11 @@ def examine(
         probes: what it is asked; the call itself first.
         oracle: the op's reference, shared by all entrants.
         run: runs the entrant on (call, inputs, outputs), arrays in guarded memory: returns None; `NotImplemented` when
-            the kernel declined; `NotServed` when its `serves` excludes the probe. What it raises is the entrant's.
+            the kernel declined. What it raises is the entrant's.
         gate: the entrant's gate (`candidate_gate`).
         label: the entrant, as the user names it (``gemm.tiled[MR=8]``).
-        refusal: why the entrant does not serve a call, None where it does: what it does not serve is not set up.
+        refusal: why the entrant does not serve a call, None where it does: there nothing is claimed or held against
+            it, and no probe is set up. None means that it serves every call.
     """
     passed: list[str] = []
     declined: list[Handed] = []
@@ -66,11 +65,11 @@ def examine(
         if probe.layout in passed:
             continue
         refused = refusal(probe.call) if refusal is not None else None
-        outcome: _Outcome
-        if refused is not None:
-            outcome = _Skipped(f"not served: {refused}")
-        else:
-            outcome = _Examination(probe, oracle, run, gate, label).outcome()
+        outcome: _Outcome = (
+            _Examination(probe, oracle, run, gate, label).outcome()
+            if refused is None
+            else _Skipped(f"not served: {refused}")
+        )
         match outcome:
             case _Passed():
                 passed.append(probe.name)
@@ -78,7 +77,7 @@ def examine(
             case Refused():
                 return outcome
             case Handed() | _Skipped() if probe.name == OWN:
-                return _unanswered(outcome, label)
+                return Declined(label, OWN, outcome.reason)
             case Handed():
                 declined.append(outcome)
             case _Skipped():
@@ -87,10 +86,6 @@ def examine(
                 assert_never(outcome)
     used = ", ".join(dict.fromkeys(precisions))
     return Admitted(label, tuple(passed), tuple(declined), tuple(notes), used)
-
-
-def _unanswered(outcome: Handed | _Skipped, label: str) -> Verdict:
-    return Declined(label, OWN, outcome.reason)
 
 
 class _Examination:
@@ -140,8 +135,6 @@ class _Examination:
             # Where the op is not defined (an empty maximum), raising is as good as anything.
             expected = self._oracle.reference(self._probe)
             return self._unjudged(expected) if isinstance(expected, Unjudged) else self._refused(reason_of(failure))
-        if isinstance(returned, NotServed):
-            return _Skipped(f"not served: {returned.reason}")
         if returned is NotImplemented:
             return Handed(self._probe.name, f"declined{self._where()}")
         if ran_reference:

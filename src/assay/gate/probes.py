@@ -37,16 +37,17 @@ Maker = Callable[..., object]
 OWN = "shape"
 """Name of the probe that is the call itself."""
 
+OFFSET = "offset"
+"""Name of the probe whose arrays start at multiples of an element and of nothing more."""
+
 LAYOUTS = {
     "padded": padded,
     "transposed": transposed,
     "strided": strided,
     "reversed": backwards,
+    OFFSET: offset,
 }
 """The probes that hold the call's own values in other layouts, inputs and outputs alike."""
-
-OFFSET = "offset"
-"""Name of the probe that holds them at addresses which are multiples of an element and of nothing more."""
 
 _LARGE = 1e4
 _LARGE_IN_SMALL = 16.0
@@ -188,7 +189,7 @@ def _add_values(draft: _Draft, own: Mapping[str, object]) -> None:
 
 def _add_layouts(draft: _Draft, own: Mapping[str, object]) -> None:
     views = draft.own.views
-    for name, arrange in {**LAYOUTS, OFFSET: offset}.items():
+    for name, arrange in LAYOUTS.items():
         arranged = {tensor: arrange(views[tensor]) for tensor in _placed(draft.own)}
         others = {tensor: view for tensor, view in arranged.items() if _differs(view, views[tensor])}
         if others:

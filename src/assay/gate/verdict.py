@@ -7,16 +7,6 @@ handed the call's own shape back, so it is not viable for this call and nothing 
 import msgspec
 
 
-class NotServed(msgspec.Struct, frozen=True):
-    """What a run returns for a probe outside the calls its kernel serves: nothing was claimed, nothing is held.
-
-    Attributes:
-        reason: the condition that excludes the probe.
-    """
-
-    reason: str
-
-
 class Handed(msgspec.Struct, frozen=True):
     """A probe that was handed back.
 

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Self, TypeAlias, Unpack, assert_never, cast
 from assay.array import ArrayView, dtype_of
 from assay.errors import BuildError, DeclarationError
 from assay.kernel.arguments import (
-    Argument,
     ArrayArgument,
     ConstantArgument,
     ScalarArgument,
@@ -37,6 +36,8 @@ from assay.store import digest
 
 _Numba: TypeAlias = Any
 """Numba's own objects, which it does not type."""
+
+_Passed = ArrayArgument | ScalarArgument | ConstantArgument
 
 
 class NumbaDeclared(Declared, total=False):
@@ -155,7 +156,7 @@ class NumbaKernel(Kernel):
     def _types(self, setting: Setting, call: Call) -> tuple[_Numba, ...]:
         entrant = str(Entrant(self.name, setting))
         numba = _numba(entrant)
-        arguments = resolve_arguments(entrant, self._settled_args(), call)
+        arguments = _passed(entrant, self._settled_args(), call)
         return tuple(_type(numba, entrant, argument) for argument in arguments)
 
     def _identity(self, setting: Setting, types: tuple[_Numba, ...]) -> str:
@@ -199,7 +200,7 @@ class NumbaProgram:
 
         It refuses a read-only array where the kernel writes into what the caller passed, with a ValueError.
         """
-        arguments = resolve_arguments(self.entrant, self.args, call)
+        arguments = _passed(self.entrant, self.args, call)
         passed = ", ".join([*(_text(argument) for argument in arguments), *map(repr, self.constants)])
         written = [one.variable for one in arguments if isinstance(one, ArrayArgument) and one.written]
         guarded = [name for name in written if call.record.has_out or name.startswith("i")]
@@ -219,30 +220,38 @@ class NumbaProgram:
         raise ValueError(f"{self.entrant}: an array it writes is read-only")
 
 
-def _text(argument: Argument) -> str:
+def _passed(entrant: str, args: tuple[Expr, ...], call: Call) -> list[_Passed]:
+    """What the function takes in a call.
+
+    Raises:
+        DeclarationError: it asks for a workspace.
+    """
+    passed: list[_Passed] = []
+    for argument in resolve_arguments(entrant, args, call):
+        if isinstance(argument, ScratchArgument):
+            raise DeclarationError(
+                "workspace", "a Numba kernel has none", "allocate what it needs, or take an argument"
+            )
+        passed.append(argument)
+    return passed
+
+
+def _text(argument: _Passed) -> str:
     match argument:
         case ArrayArgument() | ScalarArgument():
             return argument.variable
         case ConstantArgument():
             return repr(argument.value)
-        case ScratchArgument():
-            raise DeclarationError(
-                "workspace", "a Numba kernel has none", "allocate what it needs, or take an argument"
-            )
         case _:
             assert_never(argument)
 
 
-def _type(numba: _Numba, entrant: str, argument: Argument) -> _Numba:
+def _type(numba: _Numba, entrant: str, argument: _Passed) -> _Numba:
     match argument:
         case ArrayArgument():
             return _array_type(numba, entrant, argument.view)
         case ScalarArgument() | ConstantArgument():
             return numba.typeof(argument.value)
-        case ScratchArgument():
-            raise DeclarationError(
-                "workspace", "a Numba kernel has none", "allocate what it needs, or take an argument"
-            )
         case _:
             assert_never(argument)
 

@@ -34,6 +34,9 @@ from assay.worker import Limits, Worker
 Verdicts = dict[VerdictSlot, str]
 """Why a build may not run in a region; empty where it may."""
 
+_Ask = Callable[[VerdictSlot | None], str]
+"""Asks the gate why a build may not run, and is told where its verdict is kept, if anywhere."""
+
 
 class Admission:
     """Builds and gates the candidates of one op, and remembers the verdicts."""
@@ -55,7 +58,11 @@ class Admission:
 
         def admit(candidate: Candidate, setting: Setting) -> BuiltKernel | Exclusion:
             entrant = Entrant(candidate.name, setting)
-            reason = self._reason(candidate, setting, call, regime, lambda: self._judged(shop, entrant, regime))
+
+            def ask(slot: VerdictSlot | None) -> str:
+                return self._judged(shop, entrant, slot, regime)
+
+            reason = self._reason(candidate, setting, call, regime, ask)
             if reason:
                 return Exclusion(reason)
             return BuiltKernel(candidate.kernel, setting, shop.program(entrant))
@@ -71,9 +78,7 @@ class Admission:
 
         return admit
 
-    def _reason(
-        self, candidate: Candidate, setting: Setting, call: Call, regime: Regime, ask: Callable[[], str]
-    ) -> str:
+    def _reason(self, candidate: Candidate, setting: Setting, call: Call, regime: Regime, ask: _Ask) -> str:
         """Why a build may not run a call; empty when it may.
 
         Under ``tuned`` nobody is asked, and what is known to be wrong, or to crash, does not run all the same.
@@ -84,12 +89,12 @@ class Admission:
         entrant = Entrant(candidate.name, setting)
         slot = verdict_slot(self._declaration, entrant, call, device_here(), place_here())
         if slot is None:
-            return ask()
+            return ask(None)
         if slot not in self._verdicts:
             environment = environment_or_none(regime)
             kept = None if environment is None else environment.verdict(*slot)
             if kept is None:
-                return ask()
+                return ask(slot)
             self._verdicts[slot] = "" if kept.passed else kept.reason
         return self._verdicts[slot]
 
@@ -118,26 +123,25 @@ class Admission:
                 log.info("%s is judged in this process: %s", entrant, impossible)
                 return None
 
-    def _judged(self, shop: Shop, entrant: Entrant, regime: Regime) -> str:
+    def _judged(self, shop: Shop, entrant: Entrant, slot: VerdictSlot | None, regime: Regime) -> str:
         """The gate's reason, asked now and kept; empty when it lets the entrant pass."""
         verdict = self._judged_apart(shop, entrant)
         if verdict is None:
             verdict = shop.judge(entrant)
         if isinstance(verdict, Failed) and verdict.step != "call":
             return verdict.reason
-        device = device_here()
-        slot = verdict_slot(self._declaration, entrant, shop.call, device, place_here())
         reason = "" if isinstance(verdict, Admitted) else verdict.reason
         if slot is not None:
             self._verdicts[slot] = reason
             environment = environment_or_none(regime)
             if environment is not None and environment.writable:
-                keep_verdict(environment, slot, verdict, device.clock.date())
+                keep_verdict(environment, slot, verdict, device_here().clock.date())
         return reason
 
 
-def _unasked() -> str:
+def _unasked(slot: VerdictSlot | None) -> str:
     """What is said of a build when the gate is not asked: nothing against it."""
+    del slot
     return ""
 
 

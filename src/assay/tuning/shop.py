@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from assay.errors import AssayError
-from assay.gate import NotServed, Oracle, Probes, Recipe, Verdict, candidate_gate, examine, make_probes
+from assay.gate import Oracle, Probes, Recipe, Verdict, candidate_gate, examine, make_probes
 from assay.kernel import Entrant, Place, Program, UsesWorkspace
 from assay.signature import Call, Scalar, flops
 from assay.tuning.bench import Failed
@@ -114,9 +114,6 @@ class Shop:
             return Failed(f"building it {raised}", "build")
 
         def run(call: Call, inputs: tuple[object, ...], outputs: tuple[object, ...]) -> object:
-            refusal = candidate.refusal(call, self._device)
-            if refusal is not None:
-                return NotServed(refusal)
             program = self.program(entrant, call)
             launch = program.launcher(call)
             self._on_step(entrant, "call")

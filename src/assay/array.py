@@ -69,15 +69,18 @@ class ArrayView(msgspec.Struct, frozen=True):
         return min(self.pointer & -self.pointer, MAX_ALIGN)
 
     @property
+    def reach(self) -> tuple[int, int]:
+        """Elements touched, counted from the pointer: the first and one past the last; equal when it is empty."""
+        if self.size == 0:
+            return 0, 0
+        ends = [(extent - 1) * stride for extent, stride in zip(self.shape, self.strides, strict=True)]
+        return sum(end for end in ends if end < 0), sum(end for end in ends if end > 0) + 1
+
+    @property
     def span(self) -> tuple[int, int]:
         """Addresses touched: the first byte and one past the last; equal when the array is empty."""
-        if self.size == 0:
-            return self.pointer, self.pointer
-        low = high = 0
-        for extent, stride in zip(self.shape, self.strides, strict=True):
-            reach = (extent - 1) * stride
-            low, high = (low + reach, high) if reach < 0 else (low, high + reach)
-        return self.pointer + low * self.itemsize, self.pointer + (high + 1) * self.itemsize
+        low, high = self.reach
+        return self.pointer + low * self.itemsize, self.pointer + high * self.itemsize
 
 
 def view(array: object) -> ArrayView | None:

@@ -89,3 +89,17 @@ class StoreError(AssayError, RuntimeError):
 
 class ProfileError(StoreError, ValueError):
     """A profile cannot be read, or two of its entries of equal rank disagree."""
+
+
+def reason_of(failure: BaseException) -> str:
+    """What was raised, in words, also where its message cannot be had.
+
+    >>> reason_of(ValueError("tile is 0"))
+    'raised ValueError: tile is 0'
+    """
+    name = type(failure).__name__
+    try:
+        text = str(failure)
+    except Exception as unprintable:  # noqa: BLE001 (its name is the reason that is kept)
+        return f"raised {name}, whose message raised {type(unprintable).__name__}"
+    return f"raised {name}: {text}" if text else f"raised {name}"

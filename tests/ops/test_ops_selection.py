@@ -11,6 +11,7 @@ from ops_declared import Array, bare_gemm, counted, matrices, two_kernel_gemm
 import assay
 from assay.errors import CallError, NoKernelError, TargetError
 from assay.ops import Op, dispatch, gating
+from assay.testing import wrong
 
 
 def ran(op: Op, *arrays: Array) -> str | None:
@@ -191,7 +192,8 @@ def test_a_kernel_that_declines_at_run_time_gives_way_to_the_next() -> None:
 
 
 @pytest.mark.spec("A19")
-def test_a_kernel_that_raises_at_call_time_is_remembered_and_the_next_one_answers() -> None:
+@pytest.mark.parametrize("failure", [ZeroDivisionError("the moon is full"), wrong.UnprintableError()])
+def test_a_kernel_that_raises_at_call_time_is_remembered_and_the_next_one_answers(failure: Exception) -> None:
     gemm = bare_gemm()
     calls: list[str] = []
 
@@ -199,7 +201,7 @@ def test_a_kernel_that_raises_at_call_time_is_remembered_and_the_next_one_answer
     def fragile(a: Array, b: Array, *, c: Array) -> None:
         if a[0, 0] == 1234:
             calls.append("raised")
-            raise ZeroDivisionError("the moon is full")
+            raise failure
         np.matmul(a, b, out=c)
 
     @gemm.kernel

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from assay.testing import wrong
 from assay.worker import Channel, Done, Fault, Inline, Runner, Worker
 
 RUNNERS = {"Inline": Inline, "Worker": Worker}
@@ -61,11 +62,20 @@ def test_what_a_task_raises_is_a_fault_with_step_reason_and_trace(runner: Runner
     assert outcome.trace.endswith("ValueError: MR is 8\n")
 
 
+def test_an_exception_without_a_message_to_print_is_a_fault_all_the_same(runner: Runner) -> None:
+    def task(channel: Channel) -> None:
+        raise wrong.UnprintableError
+
+    outcome = runner.run(task)
+    assert isinstance(outcome, Fault)
+    assert outcome.reason == "raised UnprintableError, whose message raised RuntimeError"
+
+
 def test_the_task_after_a_fault_runs(runner: Runner) -> None:
-    def wrong(channel: Channel) -> None:
+    def raising(channel: Channel) -> None:
         raise ValueError
 
-    assert isinstance(runner.run(wrong), Fault)
+    assert isinstance(runner.run(raising), Fault)
     assert runner.run(lambda channel: "fresh") == Done("fresh")
 
 

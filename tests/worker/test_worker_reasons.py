@@ -2,7 +2,8 @@
 
 import signal
 
-from assay.worker.reasons import exit_reason, late_reason, memory_reason, raised_reason
+from assay.errors import reason_of
+from assay.worker.reasons import exit_reason, late_reason, memory_reason
 
 
 def test_each_end_has_its_words() -> None:
@@ -13,5 +14,5 @@ def test_each_end_has_its_words() -> None:
     assert late_reason(0.3) == "no answer within 0.3 s"
     assert memory_reason(4 << 30) == "over its memory limit of 4 GiB"
     assert memory_reason(1 << 30, "8 TiB asked for") == "over its memory limit of 1 GiB: 8 TiB asked for"
-    assert raised_reason(ValueError("no such tile")) == "raised ValueError: no such tile"
-    assert raised_reason(KeyboardInterrupt()) == "raised KeyboardInterrupt"
+    assert reason_of(ValueError("no such tile")) == "raised ValueError: no such tile"
+    assert reason_of(KeyboardInterrupt()) == "raised KeyboardInterrupt"

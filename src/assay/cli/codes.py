@@ -10,5 +10,7 @@ WRONG_USE = 2
 """Something that was given is wrong, or nothing could be done with it."""
 
 INTERRUPTED = 130
+"""The exit code of an interrupted command."""
+
 READER_GONE = 128 + signal.SIGPIPE
 """Whoever read standard output has gone."""

@@ -21,8 +21,6 @@ from assay.cli.codes import INTERRUPTED
 from assay.cli.layout import draw
 from assay.report import Table
 
-"""The exit code of an interrupted command."""
-
 PIPED_WIDTH = 100
 """Columns a table has where there is no terminal to ask, and `COLUMNS` does not say."""
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from assay.array import ArrayView, view
 from assay.gate.guard import Guarded, words
+from assay.gate.judge import index_at
 from assay.gate.probes import Probe
 from assay.signature import Call
 
@@ -119,7 +120,7 @@ class Bench:
             if left.any():
                 left &= _holds(second[name], self._poison(name, 1))
             if left.any():
-                index = _index(int(np.argmax(left)), first[name].shape)
+                index = index_at(int(np.argmax(left)), first[name].shape)
                 count = int(np.count_nonzero(left))
                 return Trespass(name, f"did not write {count} of {left.size} elements of {name}", index)
         return None
@@ -147,17 +148,13 @@ def _first_difference(one: Array, other: Array) -> tuple[int, ...] | None:
     # A NaN's sign and payload follow the order of the operands, which no kernel promises.
     flat, other_flat = one.reshape(-1), other.reshape(-1)
     differs &= ~((flat != flat) & (other_flat != other_flat))  # noqa: PLR0124 (true of NaN in every dtype)
-    return _index(int(np.argmax(differs)), one.shape) if differs.any() else None
+    return index_at(int(np.argmax(differs)), one.shape) if differs.any() else None
 
 
 def _holds(array: Array, fill: int) -> npt.NDArray[np.bool_]:
     """Which elements, in C order, have only bytes of this value."""
     seen = words(array)
     return np.all(seen == np.frombuffer(bytes([fill]) * seen.itemsize, seen.dtype)[0], axis=1)
-
-
-def _index(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(axis) for axis in np.unravel_index(place, shape))
 
 
 def _extent(array: Array) -> str:

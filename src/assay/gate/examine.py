@@ -12,11 +12,11 @@ import msgspec
 import numpy.typing as npt
 
 from assay.array import dtype_name
+from assay.errors import reason_of
 from assay.gate.bench import Bench, Run, unsteady
 from assay.gate.judge import Mismatch, element, judge, number
 from assay.gate.oracle import Expected, Oracle, Unjudged
 from assay.gate.probes import LAYOUTS, OFFSET, OWN, Probe, Probes
-from assay.gate.reason import reason_of
 from assay.gate.tolerance import Gate
 from assay.gate.verdict import Admitted, Declined, Handed, Refused, Verdict
 from assay.gate.watch import run_watched

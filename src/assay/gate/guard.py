@@ -33,7 +33,7 @@ class Guarded:
     def __init__(self, view: ArrayView, fill: int = 0xFF) -> None:
         row = view.shape[-1] * view.itemsize if view.shape else view.itemsize
         guard = min(max(_GUARD_BYTES, _GUARD_ROWS * row), _GUARD_LIMIT)
-        low, high = _reach(view)
+        low, high = view.reach
         # Room to move the first element by up to twice the largest alignment.
         size = (high - low) * view.itemsize + 2 * guard + 2 * MAX_ALIGN
         self._raw = np.full(size, fill, dtype=np.uint8)
@@ -77,13 +77,6 @@ def words(array: Array) -> npt.NDArray[np.unsignedinteger[Any]]:
     flat = np.ascontiguousarray(array).reshape(-1)
     size = array.dtype.itemsize
     return flat.view(np.dtype(f"u{min(size, _LARGEST_WORD)}")).reshape(flat.size, max(size // _LARGEST_WORD, 1))
-
-
-def _reach(view: ArrayView) -> tuple[int, int]:
-    if view.size == 0:
-        return 0, 0
-    ends = [(extent - 1) * step for extent, step in zip(view.shape, view.strides, strict=True)]
-    return sum(end for end in ends if end < 0), sum(end for end in ends if end > 0) + 1
 
 
 def _shift(address: int, align: int) -> int:

@@ -67,7 +67,7 @@ def judge(output: str, seen: Array, reference: Array, scale: Array | None, toler
         return None
     return Mismatch(
         output=output,
-        index=tuple(int(axis) for axis in np.unravel_index(int(suspects[worst]), seen.shape)),
+        index=index_at(int(suspects[worst]), seen.shape),
         seen=number(got[worst]),
         reference=number(right[worst]),
         allowed=_allowed(tolerance, None if scale is None else float(size[worst])),
@@ -84,6 +84,11 @@ def magnitude_scale(reference: Array, magnitude: Array) -> Array:
     usable = np.where(np.isfinite(magnitude), np.abs(magnitude), 0.0)
     size = np.abs(reference)
     return np.maximum(size, usable.astype(size.dtype))
+
+
+def index_at(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The index of the element at a place in C order."""
+    return tuple(int(axis) for axis in np.unravel_index(place, shape))
 
 
 def element(output: str, index: tuple[int, ...]) -> str:

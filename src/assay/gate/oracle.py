@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.array import dtype_of
+from assay.errors import reason_of
 from assay.gate.judge import magnitude_scale
 from assay.gate.probes import Probe, Work, loop_work
-from assay.gate.reason import reason_of
 from assay.gate.tolerance import is_floating
 from assay.signature.call import Call
 

@@ -23,10 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.array import ArrayView
-from assay.errors import AssayError, CallError
+from assay.errors import AssayError, CallError, reason_of
 from assay.gate.layout import backwards, offset, padded, rearranged, strided, strides_like, transposed
 from assay.gate.ragged import adjacent, drawn
-from assay.gate.reason import reason_of
 from assay.gate.tolerance import float_limits, is_floating
 from assay.signature import Call, Signature, describe, make_inputs
 

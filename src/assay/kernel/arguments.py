@@ -111,6 +111,17 @@ def refuse_unknown(subject: str, read: Iterable[str], known: Iterable[str]) -> N
         raise DeclarationError(subject, said, f"there is {', '.join(sorted(known)) or 'nothing of this kind'}")
 
 
+def settled(subject: str, args: tuple[Expr, ...] | None) -> tuple[Expr, ...]:
+    """The arguments of a kernel that was added to an op, or declares them.
+
+    Raises:
+        DeclarationError: it has none yet.
+    """
+    if args is None:
+        raise DeclarationError(subject, "its arguments are settled by the op it is added to", "add it, or give args")
+    return args
+
+
 def guarded_features(args: tuple[Expr, ...] | None) -> frozenset[str]:
     """The alignments that arguments pass: of all they may read, what is not the same for every call of one layout."""
     read = frozenset[str]().union(*(arg.features for arg in args or ()))

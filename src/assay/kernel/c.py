@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, Self, Unpack
 
 from assay.errors import BuildError, DeclarationError
-from assay.kernel.arguments import WORKSPACE, check_reads, guarded_features, parse_arguments, settle_arguments
+from assay.kernel.arguments import WORKSPACE, check_reads, guarded_features, parse_arguments, settle_arguments, settled
 from assay.kernel.c_compiler import NAMES, REMEDY, find_compiler
 from assay.kernel.c_library import CompileError, library
 from assay.kernel.c_program import CProgram
@@ -18,7 +18,7 @@ from assay.kernel.c_unit import Source, Unit
 from assay.kernel.kernel import Declared, Kernel, Place
 from assay.kernel.native import Library
 from assay.kernel.setting import Entrant, Setting, Value, format_value
-from assay.signature import Expr, Signature, parse_expr
+from assay.signature import Signature, parse_expr
 from assay.signature.call import Call
 from assay.store import digest
 
@@ -139,17 +139,10 @@ class CKernel(Kernel):
             entrant=entrant,
             library=loaded,
             function=self.function,
-            args=self._settled_args(),
+            args=settled(self.name, self.args),
             declines=self.returns == "status",
             workspace=self.workspace,
         )
-
-    def _settled_args(self) -> tuple[Expr, ...]:
-        if self.args is None:
-            raise DeclarationError(
-                self.name, "its arguments are settled by the op it is added to", "add it, or give args"
-            )
-        return self.args
 
     def _identity(self, unit_key: str) -> str:
         args = ("unsettled",) if self.args is None else ("settled", *map(str, self.args))

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assay.errors import AssayError, DeclarationError
+from assay.errors import AssayError, DeclarationError, reason_of
 from assay.kernel.body import function_digest
 from assay.signature import Expr, parse_expr
 from assay.signature.facts import Facts
@@ -52,8 +52,7 @@ class Constraint:
         except AssayError:
             raise
         except Exception as failure:
-            said = f"raised {type(failure).__name__}: {failure}"
-            raise DeclarationError(f"constraint {self.text}", said) from failure
+            raise DeclarationError(f"constraint {self.text}", reason_of(failure)) from failure
 
 
 def declare_constraint(subject: str, given: object) -> Constraint:

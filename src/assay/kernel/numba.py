@@ -26,6 +26,7 @@ from assay.kernel.arguments import (
     parse_arguments,
     resolve_arguments,
     settle_arguments,
+    settled,
 )
 from assay.kernel.body import function_digest
 from assay.kernel.kernel import Declared, Kernel, Place
@@ -128,7 +129,7 @@ class NumbaKernel(Kernel):
             entry = _ENTRIES.get((identity, self.fn))
             if entry is None:
                 entry = _ENTRIES[identity, self.fn] = self._compile(setting, types, constants)
-        return NumbaProgram(identity, str(Entrant(self.name, setting)), entry, self._settled_args(), constants)
+        return NumbaProgram(identity, str(Entrant(self.name, setting)), entry, settled(self.name, self.args), constants)
 
     def _compile(self, setting: Setting, types: tuple[_Numba, ...], constants: tuple[Value, ...]) -> "_Entry":
         entrant = str(Entrant(self.name, setting))
@@ -146,17 +147,10 @@ class NumbaKernel(Kernel):
             raise BuildError(entrant, said, "write into the outputs")
         return _Entry(cast("Callable[..., object]", entry), dispatcher)
 
-    def _settled_args(self) -> tuple[Expr, ...]:
-        if self.args is None:
-            raise DeclarationError(
-                self.name, "its arguments are settled by the op it is added to", "add it, or give args"
-            )
-        return self.args
-
     def _types(self, setting: Setting, call: Call) -> tuple[_Numba, ...]:
         entrant = str(Entrant(self.name, setting))
         numba = _numba(entrant)
-        arguments = _passed(entrant, self._settled_args(), call)
+        arguments = _passed(entrant, settled(self.name, self.args), call)
         return tuple(_type(numba, entrant, argument) for argument in arguments)
 
     def _identity(self, setting: Setting, types: tuple[_Numba, ...]) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import ClassVar, Self, Unpack, cast
 
 from assay.errors import DeclarationError
+from assay.kernel.arguments import parameters
 from assay.kernel.body import function_digest
 from assay.kernel.kernel import Declared, Kernel, Place
 from assay.kernel.setting import Entrant, Setting
@@ -104,13 +105,13 @@ class PythonProgram:
         return self._launchers[slot]
 
     def _generated(self, call: Call) -> Callable[..., object]:
-        inputs = [f"i{place}" for place in range(len(call.inputs))]
-        outputs = [f"o{place}" for place in range(len(call.outputs))]
+        names = parameters(call)
+        inputs, outputs = names[: len(call.inputs)], names[len(call.inputs) :]
         tunables = [f"t{place}" for place in range(len(self.entrant.setting.pairs))]
         by_name = zip((*call.outputs, *self.entrant.setting.as_dict()), (*outputs, *tunables), strict=True)
         passed = ", ".join([*inputs, *(f"{name}={variable}" for name, variable in by_name)])
         source = (
-            f"def launch({', '.join([*inputs, *outputs])}):\n"
+            f"def launch({', '.join(names)}):\n"
             f"    answer = fn({passed})\n"
             f"    return None if answer is None else judge(answer, ({''.join(f'{name}, ' for name in outputs)}))\n"
         )

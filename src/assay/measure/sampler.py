@@ -11,6 +11,7 @@ from typing import Protocol as Interface
 import msgspec
 
 from assay.device import Device
+from assay.errors import reason_of
 
 _READINGS = 5
 """Readings of the wait counter a block makes at most: a block of many short calls reads it between groups of calls,
@@ -107,8 +108,7 @@ class CallSampler:
         except EntrantFailure:
             raise
         except self._failures as failure:
-            said = str(failure)
-            raise EntrantFailure(f"raised {type(failure).__name__}{': ' if said else ''}{said}") from failure
+            raise EntrantFailure(reason_of(failure)) from failure
         finally:
             if collects:
                 gc.enable()

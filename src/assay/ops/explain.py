@@ -107,7 +107,8 @@ def never_ran(answer: Answer | None) -> dict[str, str]:
     for one in answer.entrants if answer is not None else ():
         if one.outcome in ("refused", "failed"):
             found.setdefault(one.kernel, f"{one.outcome}: {one.reason}")
-    return {name: reason for name, reason in found.items() if name not in best_ratios(answer)}
+    timed = best_ratios(answer)
+    return {name: reason for name, reason in found.items() if name not in timed}
 
 
 def _evidence(answer: Answer | None) -> list[str]:

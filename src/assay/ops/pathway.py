@@ -15,7 +15,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from assay.errors import CallError, NoKernelError
+from assay.errors import CallError, NoKernelError, reason_of
 from assay.kernel import Value
 from assay.ops.alignment import InnerFailure
 from assay.ops.arbiter import Exclusion
@@ -185,7 +185,7 @@ class Pathway:
             raise error or NoKernelError(self.declaration.name, "the reference handed the call back")
         why = Exclusion("declined the call", declined=True)
         if error is not None:
-            why = Exclusion(f"raised {type(error).__name__}: {error}")
+            why = Exclusion(reason_of(error))
         with self._lock:
             excluded = {**plan.excluded, plan.answers.kernel: why}
             following = self._planner.plan(call, current_regime(), excluded, named)

@@ -62,6 +62,6 @@ def tune_alone(question: Question, entrant: Entrant, regime: Regime) -> dict[str
     declaration = question.declaration
     alone = declaration.only(entrant.kernel)
     pinned = {entrant.kernel: question.pinned}
-    search = Search(only=entrant.kernel, pinned=pinned)
+    search = Search(pinned=pinned)
     asked = Question(alone, question.call, question.device, question.pinned, question.recorded, {})
     return dict(tune_here(asked, entrant, regime, search, None).winner.setting)

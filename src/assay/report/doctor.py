@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from assay import units
-from assay.device import Clock, Device
+from assay.device import UNKNOWN_MODE, Clock, Device
 from assay.errors import AssayError
 from assay.options import Options
 from assay.report.table import Column, Table
@@ -210,7 +210,7 @@ def health_table(health: Health) -> Table:
     rows = [
         ("device", f"{health.device}: {health.model} ({health.slug})"),
         ("identified", "yes" if health.identified else "no: nothing is kept for it"),
-        ("mode", health.mode if health.mode != "unknown" else "unknown: the system does not report one"),
+        ("mode", health.mode if health.mode != UNKNOWN_MODE else "unknown: the system does not report one"),
         ("cores", str(health.cores)),
         ("clock step", units.format_ns(health.clock_step_ns)),
         ("waiting for a CPU", _crowd_text(health.crowd)),

@@ -85,9 +85,7 @@ def tune_document(
     """What `assay tune --json` prints."""
     return {
         "shapes": [result_document(result) for result in results],
-        "failures": [
-            {"op": failure.op, "shape": dict(failure.shape), "error": str(failure.error)} for failure in failures
-        ],
+        "failures": _failures(failures),
         "profile": None if profile is None else str(profile),
         "session": session,
         "interrupted": interrupted,
@@ -163,9 +161,7 @@ def plan_document(
             }
             for shape in planned
         ],
-        "failures": [
-            {"op": failure.op, "shape": dict(failure.shape), "error": str(failure.error)} for failure in failures
-        ],
+        "failures": _failures(failures),
         "profile": None if profile is None else str(profile),
     }
 
@@ -210,3 +206,7 @@ def _failed(failure: Failure) -> tuple[str, ...]:
 def _line(error: Exception) -> str:
     """An error, whole, in one line that a table may break."""
     return " ".join(str(error).split())
+
+
+def _failures(failures: Iterable[Failure]) -> list[dict[str, object]]:
+    return [{"op": failure.op, "shape": dict(failure.shape), "error": str(failure.error)} for failure in failures]

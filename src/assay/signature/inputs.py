@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from assay.array import ArrayView, dtype_of, view
-from assay.errors import CallError
+from assay.errors import CallError, reason_of
 from assay.signature.arithmetic import value_text
 from assay.signature.call import Call
 from assay.signature.expression_tree import close_match
@@ -32,11 +32,10 @@ def array_like(seen: ArrayView) -> Array:
     dtype = dtype_of(seen.dtype)
     if seen.contiguous:
         return np.empty(seen.shape, dtype)
-    backwards = [(extent - 1) * -step for extent, step in zip(seen.shape, seen.strides, strict=True) if step < 0]
-    forwards = [(extent - 1) * step for extent, step in zip(seen.shape, seen.strides, strict=True) if step > 0]
-    memory = np.empty(sum(backwards) + sum(forwards) + 1, dtype)
+    low, high = seen.reach
+    memory = np.empty(high - low, dtype)
     strides = tuple(step * dtype.itemsize for step in seen.strides)
-    return np.lib.stride_tricks.as_strided(memory[sum(backwards) :], seen.shape, strides)
+    return np.lib.stride_tricks.as_strided(memory[-low:], seen.shape, strides)
 
 
 def allocate_outputs(call: Call) -> dict[str, Array]:
@@ -105,7 +104,7 @@ def _made(
     except CallError:
         raise
     except Exception as raised:
-        raise CallError(subject, f"the input maker raised {type(raised).__name__}: {raised}") from raised
+        raise CallError(subject, f"the input maker {reason_of(raised)}") from raised
     if isinstance(returned, Mapping):
         made = cast("Mapping[str, object]", returned)
         for name in made:

@@ -40,13 +40,14 @@ def record_call(call: Matched) -> SignatureCall:
     signature, objects = call.signature, call.given.objects
     metadata = {arg.name: objects[arg.name] for arg in signature.tensor_args if arg.metadata and arg.name in objects}
     stages: dict[str, tuple[SignatureCall, ...]] = {}
+    traffic = _traffic(call)
     return SignatureCall(
         indices=read_only(_indices(call)),
         branch_key=_branch_key(call),
         device=call.device,
         tensors=read_only({name: (seen.shape, seen.dtype) for name, seen in call.views.items()}),
-        traffic=read_only(_traffic(call)),
-        written=_written(call),
+        traffic=read_only(traffic),
+        written=_written(call, traffic),
         has_out=any(name in objects for name in signature.output_names),
         metadata=read_only(metadata),
         stages=read_only(stages),
@@ -84,9 +85,9 @@ def _traffic(call: Matched) -> dict[str, tuple[int, int]]:
     return traffic
 
 
-def _written(call: Matched) -> tuple[str, ...]:
+def _written(call: Matched, traffic: Mapping[str, tuple[int, int]]) -> tuple[str, ...]:
     """The inputs that are written: those that say so, and those whose own memory was passed as `out`."""
-    traffic, given = _traffic(call), call.given.views
+    given = call.given.views
     as_out = {out.alias for out in call.signature.outs if call.in_place and out.alias and out.name in given}
     return tuple(
         arg.name

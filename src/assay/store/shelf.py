@@ -57,7 +57,7 @@ class Shelf(Generic[T]):
                 self._report(f"reading {self._table}", str(trouble))
                 self._stored = set()
                 return value
-            found = None if text is None else self._read(row, text)
+            found = self.readable(row, text)
             if found is not None and row not in self._own:
                 self._values[row] = found
             return found or value

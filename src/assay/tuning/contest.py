@@ -39,14 +39,12 @@ class Search:
         strategy: name of the strategy.
         seed: what every random choice follows from.
         budget_s: seconds after which no further batch is begun; None means no end.
-        only: the one candidate whose settings are tried; None means all.
         pinned: tunables that never move, by kernel.
     """
 
     strategy: str = "default"
     seed: int = 0
     budget_s: float | None = None
-    only: str | None = None
     pinned: Mapping[str, Mapping[str, Value]] = field(default_factory=dict[str, Mapping[str, Value]])
 
 
@@ -63,7 +61,6 @@ class Decision:
         entrants: every entrant.
         trials: the entrants that ran, in order.
         standings: how each timed entrant did in the selecting stage, the default too.
-        short_circuit: the entrant that ended the search early; None when it ran to its end.
         cut_short: whether not everything was tried and raced: the budget ended before, or a trouble that passes (a full
             disk) kept an entrant out.
         warnings: protections that were missing.
@@ -77,7 +74,6 @@ class Decision:
     entrants: tuple[EntrantResult, ...]
     trials: tuple[TrialResult, ...]
     standings: Mapping[Entrant, Standing]
-    short_circuit: str | None
     cut_short: bool
     warnings: tuple[str, ...]
 

@@ -81,8 +81,6 @@ class _Course:
         self.start_ns = self.device.clock.now_ns()
         call, device = self.contest.call, device_facts(self.device)
         for found in self.contest.declaration.candidates:
-            if self.search.only not in (None, found.name):
-                continue
             reason = found.refusal(call, device)
             if reason is not None:
                 self._skip(found, reason)
@@ -203,7 +201,6 @@ class _Course:
             entrants=self.ledger.account(self.default),
             trials=self.ledger.trials(self.default, winner if outcome == "gain" else None),
             standings=self.ledger.timed(self.default),
-            short_circuit=None,
             cut_short=self.cut_short or bool(self.ledger.not_reached) or self.ledger.passing_trouble,
             warnings=self.bench.warnings,
         )

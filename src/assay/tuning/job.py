@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.array import ArrayView
 from assay.device import cpu_device
-from assay.errors import AssayError, MeasureError
+from assay.errors import AssayError, MeasureError, reason_of
 from assay.kernel import Entrant, Place, bind
 from assay.measure import CallSampler, Confirmation, Placements, Protocol, confirm, select
 from assay.signature import Call, allocate_outputs, array_like, check, describe, make_inputs
@@ -65,8 +65,7 @@ def layouts_of(call: Call) -> dict[str, ArrayView]:
 
 def examine_batch(job: Job, entrants: Sequence[Entrant], channel: Channel) -> None:
     """Builds and judges each entrant, and sends each verdict as it is reached."""
-    bay = _bay(job)
-    bay.channel = channel
+    bay = _bay(job, channel)
     channel.step("the probes", NO_LIMIT)
     bay.shop.prepare()
     for entrant in entrants:
@@ -75,11 +74,8 @@ def examine_batch(job: Job, entrants: Sequence[Entrant], channel: Channel) -> No
 
 def select_batch(job: Job, entrants: Sequence[Entrant], default: Entrant, channel: Channel) -> Selected:
     """Times the entrants beside the default."""
-    bay = _bay(job)
-    bay.channel = channel
-    bound, broken = bay.bound([default, *(entrant for entrant in entrants if entrant != default)])
-    if default in broken:
-        raise MeasureError(str(default), broken[default].reason, "the default must run for anything to be compared")
+    bay = _bay(job, channel)
+    bound, broken = bay.bound(default, [entrant for entrant in entrants if entrant != default])
     labels = list(bound)
     found = select(bay.sampler(bound), range(len(labels)), 0, job.protocol)
     standings = {labels[one.entrant]: one for one in found.standings}
@@ -88,11 +84,8 @@ def select_batch(job: Job, entrants: Sequence[Entrant], default: Entrant, channe
 
 def confirm_one(job: Job, candidate: Entrant, default: Entrant, channel: Channel) -> Confirmation | Failed:
     """Races the candidate against the default on fresh data."""
-    bay = _bay(job)
-    bay.channel = channel
-    bound, broken = bay.bound([default, candidate])
-    if default in broken:
-        raise MeasureError(str(default), broken[default].reason, "the default must run for anything to be compared")
+    bay = _bay(job, channel)
+    bound, broken = bay.bound(default, [candidate])
     if candidate in broken:
         return broken[candidate]
     return confirm(bay.sampler(bound), 1, 0, job.protocol)
@@ -125,18 +118,24 @@ class _Bay:
         )
 
     def bound(
-        self, entrants: Sequence[Entrant]
+        self, default: Entrant, others: Sequence[Entrant]
     ) -> tuple[dict[Entrant, list[Callable[[], object]]], dict[Entrant, Failed]]:
-        """The entrants' calls on every set of buffers, each run once: which is their warm-up; and who failed that."""
+        """The entrants' calls on every set of buffers, each run once: which is their warm-up; and who failed that.
+
+        Raises:
+            MeasureError: the default did.
+        """
         bound: dict[Entrant, list[Callable[[], object]]] = {}
         broken: dict[Entrant, Failed] = {}
-        for entrant in entrants:
+        for entrant in (default, *others):
             try:
                 bound[entrant] = self._bind(entrant)
             except (AssayError, KernelRaised) as failure:
                 broken[entrant] = Failed(failure.said if isinstance(failure, AssayError) else str(failure))
             except self._failures as failure:
-                broken[entrant] = Failed(f"raised {type(failure).__name__}: {failure}")
+                broken[entrant] = Failed(reason_of(failure))
+        if default in broken:
+            raise MeasureError(str(default), broken[default].reason, "the default must run for anything to be compared")
         return bound, broken
 
     def sampler(self, bound: Mapping[Entrant, list[Callable[[], object]]]) -> CallSampler:
@@ -216,8 +215,10 @@ def _kept(job_id: str) -> list[_Bay]:
     return []
 
 
-def _bay(job: Job) -> _Bay:
+def _bay(job: Job, channel: Channel) -> _Bay:
+    """The bay of a job, from now on telling this channel what it does."""
     place = _kept(job.id)
     if not place:
         place.append(_Bay(job))
+    place[0].channel = channel
     return place[0]

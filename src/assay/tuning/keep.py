@@ -81,7 +81,6 @@ def tune(
             entry=entry,
             winner=answer.winner.index,
             trials=tuple(Trial(one.label, one.wall_s) for one in decision.trials),
-            short_circuit=decision.short_circuit,
             wall=(order.device.clock.now_ns() - began_ns) / 1e9,
             dry_run=order.dry_run,
         )
@@ -142,12 +141,8 @@ def protocol_text(protocol: Protocol) -> str:
     >>> protocol_text(Protocol()) == protocol_text(Protocol(seed=7))
     True
     """
-    numbers = {name: value for name, value in _fields(protocol).items() if name not in ("name", "seed")}
+    numbers = {name: value for name, value in msgspec.structs.asdict(protocol).items() if name not in ("name", "seed")}
     return f"{protocol.name} " + " ".join(f"{name}={value}" for name, value in sorted(numbers.items()))
-
-
-def _fields(protocol: Protocol) -> dict[str, object]:
-    return {name: getattr(protocol, name) for name in protocol.__struct_fields__}
 
 
 def _decided(subject: Subject, order: TuneOrder, search: Search, on_progress: Callable[[Progress], None]) -> Decision:

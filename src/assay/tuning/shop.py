@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TypeVar
 
-from assay.errors import AssayError
+from assay.errors import AssayError, reason_of
 from assay.gate import Oracle, Probes, Recipe, Verdict, candidate_gate, examine, make_probes
 from assay.kernel import Entrant, Place, Program, UsesWorkspace
 from assay.signature import Call, Scalar, flops
@@ -138,7 +138,7 @@ class Shop:
         try:
             return action()
         except self._contained as raised:
-            raise KernelRaised(f"raised {type(raised).__name__}: {raised}") from raised
+            raise KernelRaised(reason_of(raised)) from raised
 
     @cached_property
     def _probes(self) -> Probes:

@@ -11,11 +11,12 @@ import signal
 import sys
 from typing import NoReturn, cast
 
+from assay.errors import reason_of
 from assay.worker.board import Board
 from assay.worker.memory import limit_own_memory
 from assay.worker.outcome import Task
 from assay.worker.pipe import ChildPipe, Message, Order, Raised, Ready, Value, pack, unpack
-from assay.worker.reasons import raised_reason, trace_of
+from assay.worker.reasons import trace_of
 
 
 def serve(*, pipe: int, board: int, life: int, memory_bytes: int, start_s: float) -> NoReturn:
@@ -59,7 +60,7 @@ def _run(order: Order, channel: "_Channel", start_s: float) -> Value | Raised:
     except MemoryError as error:
         return Raised(reason=str(error), trace=trace_of(error), out_of_memory=True)
     except BaseException as error:  # noqa: BLE001  what a task raises is its result here, KeyboardInterrupt included
-        return Raised(reason=raised_reason(error), trace=trace_of(error), out_of_memory=False)
+        return Raised(reason=reason_of(error), trace=trace_of(error), out_of_memory=False)
 
 
 class _Channel:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
 
+from assay.errors import reason_of
 from assay.worker.outcome import Done, Fault, Task
-from assay.worker.reasons import raised_reason, trace_of
+from assay.worker.reasons import trace_of
 
 T = TypeVar("T")
 
@@ -29,7 +30,7 @@ class Inline:
         except (Exception, SystemExit) as error:  # kept: the fault carries reason and trace
             if error is channel.refused:
                 raise
-            return Fault(channel.label, raised_reason(error), trace_of(error))
+            return Fault(channel.label, reason_of(error), trace_of(error))
 
     def close(self) -> None:
         """Nothing: it holds nothing."""

@@ -6,13 +6,6 @@ import traceback
 from assay import units
 
 
-def raised_reason(error: BaseException) -> str:
-    """What was raised: ``'raised ValueError: no such tile'``; a bare one is its name alone."""
-    said = str(error)
-    name = type(error).__name__
-    return f"raised {name}: {said}" if said else f"raised {name}"
-
-
 def exit_reason(status: int) -> str:
     """How a process ended, from what `subprocess` calls its return code.
 

@@ -15,11 +15,12 @@ from types import TracebackType
 from typing import Self, TypeVar, cast
 
 from assay.device.clock import Clock, SystemClock
+from assay.errors import reason_of
 from assay.worker.board import Watch
 from assay.worker.outcome import Done, Fault, Limits, Task
 from assay.worker.pipe import Message, Order, Raised, Ready, Value, frame, pack, unpack
 from assay.worker.process import Process, import_path
-from assay.worker.reasons import exit_reason, late_reason, memory_reason, raised_reason, trace_of
+from assay.worker.reasons import exit_reason, late_reason, memory_reason, trace_of
 
 T = TypeVar("T")
 
@@ -58,7 +59,7 @@ class Worker:
         try:
             order = frame(Order(import_path(), pack(task)))
         except Exception as error:  # noqa: BLE001  kept: the fault carries reason and trace
-            return Fault("sending the task", raised_reason(error), trace_of(error))
+            return Fault("sending the task", reason_of(error), trace_of(error))
         hold = self._own_hold()
         with hold.exclusive():
             try:
@@ -112,7 +113,7 @@ class Worker:
             try:
                 said = process.frames.next()
             except Exception as error:  # noqa: BLE001  kept: the fault carries reason and trace
-                return Fault(process.label, f"sent what cannot be read, {raised_reason(error)}", trace_of(error))
+                return Fault(process.label, f"sent what cannot be read, {reason_of(error)}", trace_of(error))
             if said is not None and not isinstance(said, Message):
                 return said
             fault = self._trouble(hold, process, watch)
@@ -140,7 +141,7 @@ class Worker:
             try:
                 return Done(unpack(answer.body))
             except Exception as error:  # noqa: BLE001  kept: the fault carries reason and trace
-                return Fault("reading the value", raised_reason(error), trace_of(error))
+                return Fault("reading the value", reason_of(error), trace_of(error))
         if isinstance(answer, Raised):
             if answer.out_of_memory:
                 return Fault(process.label, memory_reason(self.limits.memory_bytes, answer.reason), answer.trace)
